@@ -1,0 +1,7 @@
+include "GraphBase.td"
+include "ElementwiseOps.td"
+include "MovementOps.td"
+include "ReductionOps.td"
+include "ContractionOps.td"
+include "CompositeOps.td"
+include "ModuleOps.td"
