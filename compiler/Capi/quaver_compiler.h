@@ -1,0 +1,60 @@
+/* libquaver-compiler.so: the entry points that the `quaver` driver and the Python package load when something is compiled.
+ *
+ * Every function is thread-safe as long as two calls do not write the same output file. Strings that come out through
+ * `char **` are owned by the caller and freed by qvc_free. Options are one JSON object, so that this border need not
+ * change when an option is added; an unknown key is an error that names it.
+ */
+#ifndef QUAVER_COMPILER_H
+#define QUAVER_COMPILER_H
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define QVC_EXPORT __attribute__((visibility("default")))
+#else
+#define QVC_EXPORT
+#endif
+
+/* Result codes, also the command line's exit codes. */
+enum {
+  QVC_OK = 0,
+  QVC_ERROR = 1,    /* the model, the policy or a file is at fault: the message says what and what to do */
+  QVC_USAGE = 2,    /* the options are at fault */
+  QVC_INTERNAL = 3, /* our fault */
+};
+
+/* Called with a line of progress ("compiling kernels", done, total); may be NULL. */
+typedef void (*qvc_progress)(void *user, const char *stage, int done, int total);
+
+/* Compiles a model into an artifact.
+ *
+ * options: {
+ *   "model": "path.onnx",          or absent when `model` bytes are given; then "folder" is where external data lies
+ *   "output": "path.quaver",
+ *   "targets": ["host"],           host | x86-64-v3 | x86-64-v4 | x86-64-v4+bf16
+ *   "precision": "source",         source | fp32 | bf16 | fp8 | fp8-weights, or a policy file
+ *   "dims": {"seq": [1, 4096]},    ranges of dimension symbols
+ *   "strict": false, "weight_storage": "embed", "emit_stages": "", "report": ""
+ * }
+ * model, bytes: a serialized ONNX model, or NULL and 0.
+ * message: receives the error text (also warnings on success), or NULL.
+ * Nothing is written unless QVC_OK is returned. */
+QVC_EXPORT int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress, void *user,
+                           char **message);
+
+/* Compares a precision against FP32, op by op, on the interpreter. options: as qvc_compile, and "inputs": {"name": "file.npy"}
+ * (absent: random ones by "seed"). report: JSON, {"ops": [{"node", "op", "max_error", "sqnr_db", ...}], worst first, "outputs": [...]}. */
+QVC_EXPORT int qvc_compare(const char *options, qvc_progress progress, void *user, char **report, char **message);
+
+/* Versions and abilities as one JSON object: {"version", "llvm", "targets": [...], "precisions": [...], "onnx_operators": n}. */
+QVC_EXPORT char *qvc_about(void);
+
+QVC_EXPORT void qvc_free(char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
