@@ -61,8 +61,9 @@ TEST_P(EveryFormat, EncodesEveryTieAndItsNeighbours) {
       for (const double signed_x : {x, -x})
         for (const CastPolicy policy : kPolicies) {
           ASSERT_EQ(encode(f.type, signed_x, policy), expected.encode(signed_x, policy)) << signed_x;
-          if (double(float(signed_x)) == signed_x)
+          if (double(float(signed_x)) == signed_x) {
             ASSERT_EQ(encode(f.type, float(signed_x), policy), expected.encode(signed_x, policy)) << signed_x;
+          }
         }
   }
 }

@@ -1,0 +1,187 @@
+// The loop nest of all matrix kernels with packed weights, and the small-M form.
+//
+//   for each run of workgroups that share a row block (at most mergedColumns wide):
+//     for each K block (blockSteps):
+//       pack the rows of A                                    -> scratch, read from L1/L2 by every panel
+//       for each panel: [decode its block -> scratch]; for each register tile of rows: multiply-add, sums in
+//       scratch
+//     epilogue, one call a row
+//
+// Each sum is formed over ascending k by one accumulator, whatever the tile, the row count or the split of
+// workgroups: results do not depend on them. With 128x128 scales the sum of each 128 block is formed first,
+// then sum = fma(block * a_scale, b_scale, sum).
+#pragma once
+
+#include "compiler/Codegen/X86/Kernels/operands.h"
+
+namespace quaver::x86::QUAVER_SET_NAMESPACE {
+
+enum class Scaling { None, Weights, Both };
+
+// What distinguishes the kernels: the multiply-add, the panel format, whether f32 activations pass through
+// bf16, scales.
+template <class MacT, class PanelT, bool kRoundT, Scaling kScalingT> struct GemmKind {
+  using Mac = MacT;
+  using Panel = PanelT;
+  static constexpr bool kRound = kRoundT;
+  static constexpr Scaling kScaling = kScalingT;
+  static constexpr int kBlockK = kGeometry.blockSteps * Mac::kPerStep;
+  // Steps between additions to the sums: one scale block, or all of a K block.
+  static constexpr int kChunkSteps = kScaling == Scaling::None ? kGeometry.blockSteps : 128 / Mac::kPerStep;
+};
+
+struct GemmArguments {
+  const uint8_t *a;
+  int64_t aType, aRowStride, aColumnStride;
+  const float *aScales;
+  int64_t aScaleRowStride, aScaleKStride;
+  const uint8_t *b;
+  const float *bScales;
+  int64_t bScaleNStride, bScaleKStride;
+  int64_t m, n, k;
+  float *scratch;
+  Bindings bindings;
+  Constants constants;
+};
+
+constexpr int kTileRows = kGeometry.tileRows, kTileColumns = kGeometry.tileColumns;
+constexpr int64_t kAStride = packedRowStride(kGeometry), kSumsStride = sumsRowStride(kGeometry);
+
+template <class Kind> QUAVER_INLINE int64_t stepsOf(int64_t k) { return ceilDiv(k, Kind::Mac::kPerStep); }
+
+template <class Kind>
+QUAVER_INLINE const uint8_t *panelAt(const GemmArguments &g, int64_t panel, int64_t step) {
+  return g.b + (panel * stepsOf<Kind>(g.k) + step) * Kind::Panel::kBytesPerStep;
+}
+
+template <class Kind> QUAVER_INLINE float scaleOfWeights(const GemmArguments &g, int64_t panel, int64_t k) {
+  const float scale = g.bScales[panel * kTileColumns / 128 * g.bScaleNStride + k / 128 * g.bScaleKStride];
+  return scale * Kind::Panel::kFactor; // an exact power of two
+}
+
+// One register tile over `steps` of K: kRows x 2 vectors. Returns in `sums`, row-major with kSumsStride.
+template <class Kind, int kRows>
+QUAVER_INLINE void tile(const GemmArguments &g, const float *a, const float *b, int64_t steps, float *sums,
+                        bool isFirst, int64_t row, int64_t k, float bScale) {
+  constexpr bool kContinues = Kind::kScaling == Scaling::None; // the accumulators are the sums themselves
+  F32x acc[kRows][2];
+  QUAVER_UNROLLED
+  for (int r = 0; r < kRows; ++r) {
+    acc[r][0] = kContinues && !isFirst ? load(sums + r * kSumsStride) : zero();
+    acc[r][1] = kContinues && !isFirst ? load(sums + r * kSumsStride + kWidth) : zero();
+  }
+#pragma clang loop unroll_count(4)
+  for (int64_t s = 0; s < steps; ++s) {
+    const F32x left = load(b + s * kTileColumns), right = load(b + s * kTileColumns + kWidth);
+    QUAVER_UNROLLED
+    for (int r = 0; r < kRows; ++r) {
+      const F32x x = broadcast(a[r * kAStride + s]);
+      acc[r][0] = Kind::Mac::mac(acc[r][0], x, left);
+      acc[r][1] = Kind::Mac::mac(acc[r][1], x, right);
+    }
+  }
+  const F32x scale = broadcast(bScale);
+  QUAVER_UNROLLED
+  for (int r = 0; r < kRows; ++r) {
+    float *out = sums + r * kSumsStride;
+    if constexpr (Kind::kScaling == Scaling::Both) {
+      // Rows beyond the matrix repeat its last row's scale; nobody reads their sums.
+      const int64_t i = smaller(row + r, g.m - 1);
+      const F32x rowScale = broadcast(g.aScales[i * g.aScaleRowStride + k / 128 * g.aScaleKStride]);
+      acc[r][0] = mul(acc[r][0], rowScale);
+      acc[r][1] = mul(acc[r][1], rowScale);
+    }
+    if constexpr (!kContinues) {
+      acc[r][0] = fma(acc[r][0], scale, isFirst ? zero() : load(out));
+      acc[r][1] = fma(acc[r][1], scale, isFirst ? zero() : load(out + kWidth));
+    }
+    store(out, acc[r][0]);
+    store(out + kWidth, acc[r][1]);
+  }
+}
+
+// All rows of the block against one panel block. Leftover rows take the next larger tile, whose extra rows
+// are zeros.
+template <class Kind>
+QUAVER_INLINE void rowsTimesPanel(const GemmArguments &g, const float *a, const float *b, int64_t steps,
+                                  float *sums, bool isFirst, int64_t firstRow, int64_t rows, int64_t k,
+                                  float bScale) {
+  int64_t r = 0;
+  QUAVER_ROLLED
+  for (; rows - r > kTileRows * 2 / 3; r += kTileRows)
+    tile<Kind, kTileRows>(g, a + r * kAStride, b, steps, sums + r * kSumsStride, isFirst, firstRow + r, k,
+                          bScale);
+  const int64_t left = rows - r;
+  if (left <= 0)
+    return;
+  a += r * kAStride;
+  sums += r * kSumsStride;
+  if (left > kTileRows / 3)
+    tile<Kind, kTileRows * 2 / 3>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
+  else if (left > 1 && kTileRows / 3 > 2)
+    tile<Kind, kTileRows / 3>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
+  else if (left > 1)
+    tile<Kind, 2>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
+  else
+    tile<Kind, 1>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
+}
+
+template <class Kind> QUAVER_INLINE void decodePanel(const uint8_t *from, int64_t steps, float *to) {
+#pragma clang loop unroll_count(2)
+  for (int64_t s = 0; s < steps; ++s) {
+    const Columns c = Kind::Panel::decode(from + s * Kind::Panel::kBytesPerStep);
+    store(to + s * kTileColumns, c.left);
+    store(to + s * kTileColumns + kWidth, c.right);
+  }
+}
+
+// Rows [row, row + rows) x panels [panel, lastPanel), all of K, then the epilogue.
+template <class Kind>
+QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t rows, int64_t panel,
+                                int64_t lastPanel) {
+  constexpr int kBytesPerStep = Kind::Panel::kBytesPerStep;
+  float *const packedA = g.scratch;
+  float *const decoded = packedA + kGeometry.blockRows * kAStride;
+  float *const sums = decoded + kGeometry.blockSteps * kTileColumns;
+  const int64_t paddedRows = smaller(ceilDiv(rows, kTileRows) * kTileRows, kGeometry.blockRows);
+  QUAVER_ROLLED
+  for (int64_t k0 = 0; k0 < g.k; k0 += Kind::kBlockK) {
+    const int64_t count = smaller(Kind::kBlockK, g.k - k0), steps = stepsOf<Kind>(count);
+    QUAVER_ROLLED
+    for (int64_t r = 0; r < paddedRows; ++r) {
+      float *words = packedA + r * kAStride;
+      if (r < rows) {
+        packRow<typename Kind::Mac, Kind::kRound>(g.a + (row + r) * g.aRowStride * bytesOf(g.aType), g.aType,
+                                                  g.aColumnStride, k0, count, words);
+      } else {
+        QUAVER_ROLLED
+        for (int64_t s = 0; s < steps; s += kWidth)
+          store(words + s, zero());
+      }
+    }
+    QUAVER_ROLLED
+    for (int64_t p = panel; p < lastPanel; ++p) {
+      const uint8_t *block = panelAt<Kind>(g, p, k0 / Kind::Mac::kPerStep);
+      float *panelSums = sums + (p - panel) * kTileColumns;
+      QUAVER_ROLLED
+      for (int64_t s = 0; s < steps; s += Kind::kChunkSteps) {
+        const int64_t chunk = smaller(Kind::kChunkSteps, steps - s), k = k0 + s * Kind::Mac::kPerStep;
+        const float *b = reinterpret_cast<const float *>(block + s * kBytesPerStep);
+        if constexpr (Kind::Panel::kDecodes) {
+          decodePanel<Kind>(block + s * kBytesPerStep, chunk, decoded);
+          b = decoded;
+        }
+        float bScale = 1;
+        if constexpr (Kind::kScaling != Scaling::None)
+          bScale = scaleOfWeights<Kind>(g, p, k);
+        rowsTimesPanel<Kind>(g, packedA + s, b, chunk, panelSums, k == 0, row, rows, k, bScale);
+      }
+    }
+  }
+  const int64_t column = panel * kTileColumns, columns = smaller(lastPanel * kTileColumns, g.n) - column;
+  QUAVER_ROLLED
+  for (int64_t r = 0; r < rows; ++r)
+    epilogue(sums + r * kSumsStride, 0, row + r, column, columns, g.bindings, g.constants);
+}
+
+} // namespace quaver::x86::QUAVER_SET_NAMESPACE

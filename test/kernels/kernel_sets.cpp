@@ -1,0 +1,52 @@
+#include "test/kernels/kernel_sets.h"
+
+#include <cassert>
+
+#define DECLARE(set)                                                                                         \
+  void set##_f32_gemm(const void *, int64_t, int64_t, int64_t, const float *, int64_t, int64_t,              \
+                      const void *, const float *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,     \
+                      int64_t, void *, void *const *, const int64_t *);                                      \
+  decltype(set##_f32_gemm) set##_bf16_gemm, set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm;
+extern "C" {
+DECLARE(avx2)
+DECLARE(avx512)
+DECLARE(avx512_bf16)
+DECLARE(simde_avx512)
+DECLARE(simde_avx512_bf16)
+
+void epilogue(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n, void *const *bindings,
+              const int64_t *) {
+  auto &result = *static_cast<quaver::x86::test::Result *>(bindings[0]);
+  assert(row >= 0 && row < result.rows && column >= 0 && n > 0 && column + n <= result.columns);
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t at = (batch * result.rows + row) * result.columns + column + i;
+    result.values[at] = sums[i];
+    ++result.writes[at];
+  }
+}
+}
+
+namespace quaver::x86::test {
+
+#define SET(set, features)                                                                                   \
+  KernelSet { #set, features, set##_f32_gemm, set##_bf16_gemm, set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm }
+
+std::vector<KernelSet> runnableSets() {
+  std::vector<KernelSet> sets;
+  __builtin_cpu_init();
+  const bool v3 = __builtin_cpu_supports("x86-64-v3"), v4 = __builtin_cpu_supports("x86-64-v4");
+  if (v3)
+    sets.push_back(SET(avx2, FeatureSet::Avx2));
+  if (v4)
+    sets.push_back(SET(avx512, FeatureSet::Avx512));
+  if (v4 && __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vbmi") &&
+      __builtin_cpu_supports("avx512vnni"))
+    sets.push_back(SET(avx512_bf16, FeatureSet::Avx512Bf16));
+  if (v3) {
+    sets.push_back(SET(simde_avx512, FeatureSet::Avx512));
+    sets.push_back(SET(simde_avx512_bf16, FeatureSet::Avx512Bf16));
+  }
+  return sets;
+}
+
+} // namespace quaver::x86::test

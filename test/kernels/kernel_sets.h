@@ -1,0 +1,43 @@
+// The natively compiled feature sets as tables of kernels, and the epilogue that tests give them.
+#pragma once
+
+#include "compiler/Codegen/X86/Kernels/geometry.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quaver::x86::test {
+
+using Gemm = void (*)(const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride,
+                      const float *a_scales, int64_t a_scale_row_stride, int64_t a_scale_k_stride,
+                      const void *b, const float *b_scales, int64_t b_scale_n_stride,
+                      int64_t b_scale_k_stride, int64_t m, int64_t n, int64_t k, int64_t begin, int64_t end,
+                      void *scratch, void *const *bindings, const int64_t *constants);
+
+struct KernelSet {
+  std::string name; // "avx2", "simde_avx512_bf16", ...
+  FeatureSet features;
+  Gemm f32Gemm, bf16Gemm, bf16E4m3Gemm, e4m3E4m3Gemm;
+};
+
+// The sets that this machine can run; those over SIMDe always.
+std::vector<KernelSet> runnableSets();
+
+// What the tests' epilogue stores to: bindings[0] of every call. Each element must be stored exactly once.
+struct Result {
+  int64_t rows, columns, batches;
+  std::vector<float> values;
+  std::vector<int> writes;
+  Result(int64_t rows, int64_t columns, int64_t batches = 1)
+      : rows(rows), columns(columns), batches(batches), values(rows * columns * batches),
+        writes(values.size()) {}
+  bool isWrittenOnce() const {
+    for (const int w : writes)
+      if (w != 1)
+        return false;
+    return true;
+  }
+};
+
+} // namespace quaver::x86::test
