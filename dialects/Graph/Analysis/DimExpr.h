@@ -56,8 +56,9 @@ public:
   DimExpr substitute(const std::function<std::optional<DimExpr>(llvm::StringRef)> &replacement) const;
   /// Inclusive bounds by interval arithmetic over what is known of the symbols.
   DimBounds bounds(const std::function<DimBounds(llvm::StringRef)> &boundsOf) const;
-  /// An expression without the symbols of `eliminate` that is never smaller; nullopt when there is none.
-  std::optional<DimExpr> upperBound(const std::function<std::optional<DimExpr>(llvm::StringRef)> &eliminate) const;
+  /// An expression that is never smaller, with every symbol replaced by what `bound` gives: an expression that the symbol never
+  /// exceeds (itself, to keep it) or nullopt when nothing bounds it. nullopt when the whole has no bound.
+  std::optional<DimExpr> upperBound(const std::function<std::optional<DimExpr>(llvm::StringRef)> &bound) const;
   bool provablyDivisibleBy(int64_t n, const std::function<DimBounds(llvm::StringRef)> &boundsOf) const;
   /// Bottom-up walk for serializers: visits canonical sums, products, atoms. `combine(kind, operands)`.
   int visit(const std::function<int(int64_t)> &constant, const std::function<int(llvm::StringRef)> &symbolFn,
@@ -66,6 +67,7 @@ public:
   struct Node;
 
 private:
+  friend struct DimExprBuilder;
   explicit DimExpr(std::shared_ptr<const Node> n) : node(std::move(n)) {}
   std::shared_ptr<const Node> node;
 };

@@ -4,6 +4,7 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
+include "GraphInterfaces.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/BuiltinAttributeInterfaces.td"
@@ -17,17 +18,6 @@ def Graph_Dialect : Dialect {
   let summary = "what is computed: tensors, no kernels, no buffers, no devices";
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
-}
-
-// A composite says what it means in simpler ops. Used by the interpreter, by targets without a kernel for it, and by
-// the gradient check.
-def Graph_DecomposeInterface : OpInterface<"DecomposeInterface"> {
-  let cppNamespace = "::quaver::graph";
-  let description = "Ops that are defined by simpler ops of the same dialect.";
-  let methods = [InterfaceMethod<
-    "Builds the op's meaning at the builder's insertion point and returns one value per result, of the result's type. "
-    "Fails with a diagnostic on the op where a type or attribute has no decomposition.",
-    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
 class Graph_I32Enum<string name, list<I32EnumAttrCase> cases> : I32EnumAttr<name, "", cases> {
