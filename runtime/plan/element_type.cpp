@@ -2,12 +2,12 @@
 
 namespace quaver::plan {
 namespace {
-struct Entry {
+struct TypeFacts {
   ElementType type;
   const char *name;
   size_t bytes;
 };
-constexpr Entry kTypes[] = {
+constexpr TypeFacts kTypes[] = {
     {F64, "f64", 8},           {F32, "f32", 4},
     {F16, "f16", 2},           {BF16, "bf16", 2},
     {F8E4M3FN, "e4m3", 1},     {F8E5M2, "e5m2", 1},
@@ -21,17 +21,17 @@ constexpr Entry kTypes[] = {
 } // namespace
 
 size_t element_bytes(ElementType type) {
-  for (const Entry &e : kTypes)
+  for (const TypeFacts &e : kTypes)
     if (e.type == type) return e.bytes;
   return 0;
 }
 std::string_view element_name(ElementType type) {
-  for (const Entry &e : kTypes)
+  for (const TypeFacts &e : kTypes)
     if (e.type == type) return e.name;
   return "?";
 }
 ElementType element_of_name(std::string_view name) {
-  for (const Entry &e : kTypes)
+  for (const TypeFacts &e : kTypes)
     if (name == e.name) return e.type;
   return ELEMENT_INVALID;
 }

@@ -1,0 +1,13 @@
+// Checks a whole plan before anything in it is used.
+#pragma once
+#include "runtime/base/status.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace quaver::plan {
+
+/// Every index is in range, every expression uses smaller indices than its own, enums are known, offsets are aligned, blocks are
+/// not nested too deep, names are unique, required features are known. The error says which part of the plan breaks which rule.
+/// What only a run can know (sizes, bindings against buffers) is checked there.
+Status validate(const Plan &plan);
+
+} // namespace quaver::plan
