@@ -12,7 +12,9 @@
 namespace quaver::x86 {
 namespace {
 
-const char *const kKernels[] = {"f32_gemm", "bf16_gemm", "bf16_e4m3_gemm", "e4m3_e4m3_gemm"};
+const char *const kKernels[] = {"f32_gemm",       "bf16_gemm",          "bf16_e4m3_gemm",
+                                "e4m3_e4m3_gemm", "batched_matmul_f32", "batched_matmul_bf16",
+                                "quantize_1x128"};
 
 TEST(Bitcode, HoldsEveryKernel) {
   for (const FeatureSet set : {FeatureSet::Avx2, FeatureSet::Avx512, FeatureSet::Avx512Bf16}) {

@@ -1,12 +1,18 @@
 #include "test/kernels/kernel_sets.h"
 
 #include <cassert>
+#include <type_traits>
 
 #define DECLARE(set)                                                                                         \
-  void set##_f32_gemm(const void *, int64_t, int64_t, int64_t, const float *, int64_t, int64_t,              \
-                      const void *, const float *, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,     \
-                      int64_t, void *, void *const *, const int64_t *);                                      \
-  decltype(set##_f32_gemm) set##_bf16_gemm, set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm;
+  Kernels<Gemm>::Function set##_f32_gemm, set##_bf16_gemm, set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm;       \
+  Kernels<BatchedMatmul>::Function set##_batched_matmul_f32, set##_batched_matmul_bf16;                      \
+  Kernels<Quantize>::Function set##_quantize_1x128;
+
+using namespace quaver::x86::test;
+template <class Pointer> struct Kernels {
+  using Function = std::remove_pointer_t<Pointer>;
+};
+
 extern "C" {
 DECLARE(avx2)
 DECLARE(avx512)
@@ -24,12 +30,19 @@ void epilogue(const float *sums, int64_t batch, int64_t row, int64_t column, int
     ++result.writes[at];
   }
 }
+
+int64_t batch_offset(int64_t operand, int64_t batch, const int64_t *constants) {
+  return operand == 0 ? batch * constants[0] : batch / constants[2] * constants[1];
+}
 }
 
 namespace quaver::x86::test {
 
 #define SET(set, features)                                                                                   \
-  KernelSet { #set, features, set##_f32_gemm, set##_bf16_gemm, set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm }
+  KernelSet {                                                                                                \
+    #set, features, set##_f32_gemm, set##_bf16_gemm, set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm,             \
+        set##_batched_matmul_f32, set##_batched_matmul_bf16, set##_quantize_1x128                            \
+  }
 
 std::vector<KernelSet> runnableSets() {
   std::vector<KernelSet> sets;

@@ -15,14 +15,28 @@ using Gemm = void (*)(const void *a, int64_t a_type, int64_t a_row_stride, int64
                       int64_t b_scale_k_stride, int64_t m, int64_t n, int64_t k, int64_t begin, int64_t end,
                       void *scratch, void *const *bindings, const int64_t *constants);
 
+using BatchedMatmul = void (*)(const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride,
+                               const void *b, int64_t b_type, int64_t b_row_stride, int64_t b_column_stride,
+                               int64_t m, int64_t n, int64_t k, int64_t begin, int64_t end, void *scratch,
+                               void *const *bindings, const int64_t *constants);
+using Quantize = void (*)(const void *x, int64_t x_type, int64_t x_row_stride, uint8_t *codes,
+                          int64_t code_row_stride, float *scales, int64_t scale_row_stride,
+                          int64_t scale_k_stride, int64_t power_of_two, int64_t k, int64_t begin,
+                          int64_t end);
+
 struct KernelSet {
   std::string name; // "avx2", "simde_avx512_bf16", ...
   FeatureSet features;
   Gemm f32Gemm, bf16Gemm, bf16E4m3Gemm, e4m3E4m3Gemm;
+  BatchedMatmul batchedMatmulF32, batchedMatmulBf16;
+  Quantize quantize1x128;
 };
 
 // The sets that this machine can run; those over SIMDe always.
 std::vector<KernelSet> runnableSets();
+
+// The tests' batch_offset reads constants: {elements between matrices of A, of B, matrices of A for each of
+// B}.
 
 // What the tests' epilogue stores to: bindings[0] of every call. Each element must be stored exactly once.
 struct Result {

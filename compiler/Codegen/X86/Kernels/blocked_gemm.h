@@ -1,4 +1,4 @@
-// The loop nest of all matrix kernels with packed weights, and the small-M form.
+// The loop nest of all matrix kernels.
 //
 //   for each run of workgroups that share a row block (at most mergedColumns wide):
 //     for each K block (blockSteps):
@@ -42,6 +42,9 @@ struct GemmArguments {
   float *scratch;
   Bindings bindings;
   Constants constants;
+  // Batched products only.
+  int64_t batch = 0;
+  int64_t bType = 0, bRowStride = 0, bColumnStride = 0;
 };
 
 constexpr int kTileRows = kGeometry.tileRows, kTileColumns = kGeometry.tileColumns;
@@ -70,7 +73,7 @@ QUAVER_INLINE void tile(const GemmArguments &g, const float *a, const float *b, 
     acc[r][0] = kContinues && !isFirst ? load(sums + r * kSumsStride) : zero();
     acc[r][1] = kContinues && !isFirst ? load(sums + r * kSumsStride + kWidth) : zero();
   }
-#pragma clang loop unroll_count(4)
+  QUAVER_UNROLLED_BY_4
   for (int64_t s = 0; s < steps; ++s) {
     const F32x left = load(b + s * kTileColumns), right = load(b + s * kTileColumns + kWidth);
     QUAVER_UNROLLED
@@ -127,7 +130,7 @@ QUAVER_INLINE void rowsTimesPanel(const GemmArguments &g, const float *a, const 
 }
 
 template <class Kind> QUAVER_INLINE void decodePanel(const uint8_t *from, int64_t steps, float *to) {
-#pragma clang loop unroll_count(2)
+  QUAVER_UNROLLED_BY_2
   for (int64_t s = 0; s < steps; ++s) {
     const Columns c = Kind::Panel::decode(from + s * Kind::Panel::kBytesPerStep);
     store(to + s * kTileColumns, c.left);
@@ -135,53 +138,76 @@ template <class Kind> QUAVER_INLINE void decodePanel(const uint8_t *from, int64_
   }
 }
 
-// Rows [row, row + rows) x panels [panel, lastPanel), all of K, then the epilogue.
+// Where blocks of B come from: here, panels packed ahead. Returns words [steps][kTileColumns] of panel p,
+// from `firstStep` on; `room` holds one block of a panel.
+template <class Kind> struct PackedPanels {
+  QUAVER_INLINE const float *block(const GemmArguments &g, int64_t p, int64_t firstStep, int64_t steps,
+                                   float *room) {
+    const uint8_t *from = panelAt<Kind>(g, p, firstStep);
+    if constexpr (!Kind::Panel::kDecodes)
+      return reinterpret_cast<const float *>(from);
+    decodePanel<Kind>(from, steps, room);
+    return room;
+  }
+};
+
+// Packs K range [k0, k0 + count) of rows [row, row + rows) of A; rows beyond, up to full tiles, are zeros.
 template <class Kind>
+QUAVER_INLINE void packRows(const GemmArguments &g, int64_t row, int64_t rows, int64_t k0, int64_t count,
+                            float *to) {
+  const int64_t padded = smaller(ceilDiv(rows, kTileRows) * kTileRows, kGeometry.blockRows);
+  QUAVER_ROLLED
+  for (int64_t r = 0; r < padded; ++r, to += kAStride) {
+    if (r < rows) {
+      packRow<typename Kind::Mac, Kind::kRound>(g.a + (row + r) * g.aRowStride * bytesOf(g.aType), g.aType,
+                                                g.aColumnStride, k0, count, to);
+      continue;
+    }
+    QUAVER_ROLLED
+    for (int64_t s = 0; s < stepsOf<Kind>(count); s += kWidth)
+      store(to + s, zero());
+  }
+}
+
+// Rows [row, row + rows) x panels [panel, lastPanel), all of K, then the epilogue.
+template <class Kind, class Panels>
 QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t rows, int64_t panel,
                                 int64_t lastPanel) {
-  constexpr int kBytesPerStep = Kind::Panel::kBytesPerStep;
   float *const packedA = g.scratch;
-  float *const decoded = packedA + kGeometry.blockRows * kAStride;
-  float *const sums = decoded + kGeometry.blockSteps * kTileColumns;
-  const int64_t paddedRows = smaller(ceilDiv(rows, kTileRows) * kTileRows, kGeometry.blockRows);
+  float *const room = packedA + kGeometry.blockRows * kAStride;
+  float *const sums = room + kGeometry.blockSteps * kTileColumns;
   QUAVER_ROLLED
   for (int64_t k0 = 0; k0 < g.k; k0 += Kind::kBlockK) {
     const int64_t count = smaller(Kind::kBlockK, g.k - k0), steps = stepsOf<Kind>(count);
-    QUAVER_ROLLED
-    for (int64_t r = 0; r < paddedRows; ++r) {
-      float *words = packedA + r * kAStride;
-      if (r < rows) {
-        packRow<typename Kind::Mac, Kind::kRound>(g.a + (row + r) * g.aRowStride * bytesOf(g.aType), g.aType,
-                                                  g.aColumnStride, k0, count, words);
-      } else {
-        QUAVER_ROLLED
-        for (int64_t s = 0; s < steps; s += kWidth)
-          store(words + s, zero());
-      }
-    }
+    packRows<Kind>(g, row, rows, k0, count, packedA);
     QUAVER_ROLLED
     for (int64_t p = panel; p < lastPanel; ++p) {
-      const uint8_t *block = panelAt<Kind>(g, p, k0 / Kind::Mac::kPerStep);
-      float *panelSums = sums + (p - panel) * kTileColumns;
       QUAVER_ROLLED
       for (int64_t s = 0; s < steps; s += Kind::kChunkSteps) {
         const int64_t chunk = smaller(Kind::kChunkSteps, steps - s), k = k0 + s * Kind::Mac::kPerStep;
-        const float *b = reinterpret_cast<const float *>(block + s * kBytesPerStep);
-        if constexpr (Kind::Panel::kDecodes) {
-          decodePanel<Kind>(block + s * kBytesPerStep, chunk, decoded);
-          b = decoded;
-        }
+        const float *b = Panels::block(g, p, k / Kind::Mac::kPerStep, chunk, room);
         float bScale = 1;
         if constexpr (Kind::kScaling != Scaling::None)
           bScale = scaleOfWeights<Kind>(g, p, k);
-        rowsTimesPanel<Kind>(g, packedA + s, b, chunk, panelSums, k == 0, row, rows, k, bScale);
+        rowsTimesPanel<Kind>(g, packedA + s, b, chunk, sums + (p - panel) * kTileColumns, k == 0, row, rows,
+                             k, bScale);
       }
     }
   }
   const int64_t column = panel * kTileColumns, columns = smaller(lastPanel * kTileColumns, g.n) - column;
+  if (g.k == 0) { // nothing has set the sums
+    QUAVER_ROLLED
+    for (int64_t i = 0; i < rows * kSumsStride; i += kWidth)
+      store(sums + i, zero());
+  }
   QUAVER_ROLLED
   for (int64_t r = 0; r < rows; ++r)
-    epilogue(sums + r * kSumsStride, 0, row + r, column, columns, g.bindings, g.constants);
+    epilogue(sums + r * kSumsStride, g.batch, row + r, column, columns, g.bindings, g.constants);
+}
+
+// Rows of a block: nearly equal heights, so that the last block is not a splinter.
+QUAVER_INLINE int64_t blockHeight(int64_t m, int64_t rowBlocks) {
+  return ceilDiv(ceilDiv(m, rowBlocks), kTileRows) * kTileRows;
 }
 
 } // namespace quaver::x86::QUAVER_SET_NAMESPACE

@@ -33,7 +33,7 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
       QUAVER_UNROLLED
     for (int r = 0; r < kRows; ++r)
       acc[p][r][0] = acc[p][r][1] = zero();
-#pragma clang loop unroll_count(2)
+    QUAVER_UNROLLED_BY_2
     for (int64_t s = s0; s < last; ++s) {
       Columns b[kPanels];
       QUAVER_UNROLLED
@@ -151,17 +151,15 @@ template <class Kind> QUAVER_INLINE void gemm(QUAVER_GEMM_PARAMETERS) {
   if (m <= kGemvRows)
     return gemv<Kind>(g, begin, end);
   const int64_t panels = ceilDiv(n, kTileColumns), groups = ceilDiv(n, kGeometry.groupColumns);
-  // Row blocks of nearly equal height, so that the last one is not a splinter.
-  const int64_t rowBlocks = ceilDiv(m, kGeometry.blockRows);
-  const int64_t height = ceilDiv(ceilDiv(m, rowBlocks), kTileRows) * kTileRows;
+  const int64_t height = blockHeight(m, ceilDiv(m, kGeometry.blockRows));
   QUAVER_ROLLED
   for (int64_t at = begin; at < end;) {
     const int64_t rowBlock = at / groups, group = at % groups;
     const int64_t run =
         smaller(smaller(end - at, groups - group), kGeometry.mergedColumns / kGeometry.groupColumns);
     const int64_t row = rowBlock * height;
-    computeBlock<Kind>(g, row, smaller(height, m - row), group * kGroupPanels,
-                       smaller((group + run) * kGroupPanels, panels));
+    computeBlock<Kind, PackedPanels<Kind>>(g, row, smaller(height, m - row), group * kGroupPanels,
+                                           smaller((group + run) * kGroupPanels, panels));
     at += run;
   }
 }

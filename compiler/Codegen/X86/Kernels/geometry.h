@@ -53,4 +53,14 @@ constexpr int64_t scratchBytes(const Geometry &g, int64_t steps) {
   return 4 * (blocked > gemv ? blocked : gemv);
 }
 
+// Scratch of the batched kernels, which pack B themselves: the same, and the columns of one panel before they
+// are transposed.
+constexpr int64_t batchedScratchBytes(const Geometry &g) {
+  return 4 * (g.blockRows * packedRowStride(g) + int64_t(g.blockSteps) * g.tileColumns +
+              g.blockRows * sumsRowStride(g) + g.tileColumns * packedRowStride(g));
+}
+
+// Columns of one workgroup of quantize_1x128.
+constexpr int64_t kQuantizeColumns = 1024;
+
 } // namespace quaver::x86

@@ -40,8 +40,17 @@
 // each.
 #define QUAVER_INLINE static inline __attribute__((always_inline))
 // With constant sizes LLVM would unroll outer loops too: slow to compile, no gain.
+#ifdef __clang__
 #define QUAVER_ROLLED _Pragma("clang loop unroll(disable)")
 #define QUAVER_UNROLLED _Pragma("clang loop unroll(full)")
+#define QUAVER_UNROLLED_BY_2 _Pragma("clang loop unroll_count(2)")
+#define QUAVER_UNROLLED_BY_4 _Pragma("clang loop unroll_count(4)")
+#else
+#define QUAVER_ROLLED
+#define QUAVER_UNROLLED
+#define QUAVER_UNROLLED_BY_2
+#define QUAVER_UNROLLED_BY_4
+#endif
 
 using Bindings = void *const *;
 using Constants = const int64_t *;
@@ -71,3 +80,19 @@ int64_t batch_offset(int64_t operand, int64_t batch, Constants constants);
       int64_t a_scale_row_stride, int64_t a_scale_k_stride, const void *b, const float *b_scales,            \
       int64_t b_scale_n_stride, int64_t b_scale_k_stride, int64_t m, int64_t n, int64_t k, int64_t begin,    \
       int64_t end, void *scratch, Bindings bindings, Constants constants
+
+// Batched products of activations, nothing packed ahead:
+//   C[batch][m, n] = epilogue(A[batch][m, k] * B[batch][k, n])
+// Element (i, j) of A is at a[batch_offset(0, batch) + i * a_row_stride + j * a_column_stride], of B likewise
+// with 1. Workgroups: batches x ceilDiv(m, blockRows) x ceilDiv(n, mergedColumns), columns fastest, batches
+// slowest.
+#define QUAVER_BATCHED_PARAMETERS                                                                            \
+  const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride, const void *b,               \
+      int64_t b_type, int64_t b_row_stride, int64_t b_column_stride, int64_t m, int64_t n, int64_t k,        \
+      int64_t begin, int64_t end, void *scratch, Bindings bindings, Constants constants
+
+// Quantization of activations; see quantize_1x128.cpp.
+#define QUAVER_QUANTIZE_PARAMETERS                                                                           \
+  const void *x, int64_t x_type, int64_t x_row_stride, uint8_t *codes, int64_t code_row_stride,              \
+      float *scales, int64_t scale_row_stride, int64_t scale_k_stride, int64_t power_of_two, int64_t k,      \
+      int64_t begin, int64_t end

@@ -54,6 +54,16 @@ QUAVER_SIMDE_INLINE __m512i quaver_mm512_cvtne2ps_pbh(__m512 high, __m512 low) {
   return simde__m512i_from_private(out);
 }
 
+// The low byte of each of 16 32-bit integers.
+QUAVER_SIMDE_INLINE __m128i quaver_mm512_cvtepi32_epi8(__m512i v) {
+  const simde__m512i_private in = simde__m512i_to_private(v);
+  simde__m128i_private out;
+  for (int i = 0; i < 16; ++i)
+    out.u8[i] = uint8_t(in.u32[i]);
+  return simde__m128i_from_private(out);
+}
+
+#define _mm512_cvtepi32_epi8 quaver_mm512_cvtepi32_epi8
 #define _mm512_cvtph_ps quaver_mm512_cvtph_ps
 #define _mm512_cvtepu16_epi32 quaver_mm512_cvtepu16_epi32
 #define _mm512_cvtepu8_epi16 quaver_mm512_cvtepu8_epi16
