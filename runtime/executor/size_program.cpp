@@ -1,0 +1,258 @@
+//===- size_program.cpp - an entry's size expressions, ready to evaluate ----===//
+#include "runtime/executor/size_program.h"
+
+#include "runtime/plan/expr_printer.h"
+
+#include <algorithm>
+
+namespace quaver {
+namespace {
+
+using Kind = plan::Expr;
+
+int operand_count(plan::Expr::Kind kind) {
+  switch (kind) {
+  case Kind::CONSTANT:
+  case Kind::DIM:
+    return 0;
+  case Kind::SELECT:
+    return 3;
+  default:
+    return 2;
+  }
+}
+
+/// Floor division and the remainder with the divisor's sign; INT64_MIN / -1 overflows.
+SizeState divide(int64_t a, int64_t b, int64_t *floor, int64_t *mod) {
+  if (b == 0)
+    return SizeState::kDivisionByZero;
+  if (a == INT64_MIN && b == -1)
+    return SizeState::kOverflow;
+  int64_t quotient = a / b, remainder = a % b;
+  if (remainder != 0 && (remainder < 0) != (b < 0)) {
+    --quotient;
+    remainder += b;
+  }
+  *floor = quotient;
+  *mod = remainder;
+  return SizeState::kKnown;
+}
+
+SizeState apply(plan::Expr::Kind kind, int64_t a, int64_t b, int64_t *out) {
+  auto checked = [](bool overflow) { return overflow ? SizeState::kOverflow : SizeState::kKnown; };
+  int64_t ignored;
+  switch (kind) {
+  case Kind::ADD:
+    return checked(__builtin_add_overflow(a, b, out));
+  case Kind::SUB:
+    return checked(__builtin_sub_overflow(a, b, out));
+  case Kind::MUL:
+    return checked(__builtin_mul_overflow(a, b, out));
+  case Kind::FLOOR_DIV:
+    return divide(a, b, out, &ignored);
+  case Kind::CEIL_DIV: {
+    int64_t mod = 0;
+    SizeState state = divide(a, b, out, &mod);
+    *out += state == SizeState::kKnown && mod != 0;
+    return state;
+  }
+  case Kind::MOD:
+    return divide(a, b, &ignored, out);
+  case Kind::MIN:
+    *out = std::min(a, b);
+    return SizeState::kKnown;
+  case Kind::MAX:
+    *out = std::max(a, b);
+    return SizeState::kKnown;
+  case Kind::EQ:
+    *out = a == b;
+    return SizeState::kKnown;
+  case Kind::LT:
+    *out = a < b;
+    return SizeState::kKnown;
+  default:
+    return SizeState::kUnbound; // CONSTANT, DIM and SELECT are evaluate_node's; the validator refuses other
+                                // kinds
+  }
+}
+
+} // namespace
+
+SizeProgram::SizeProgram(const plan::Plan &plan, const std::vector<uint32_t> &roots) : plan_(plan) {
+  const int count = plan.exprs_size();
+  std::vector<uint8_t> reached(count, 0);
+  for (uint32_t root : roots)
+    reached[root] = 1;
+  // An upper bound may come later in the arena than the DIM it belongs to, so a sweep may have to be
+  // repeated; each repetition reaches at least one more dimension.
+  std::vector<uint8_t> dim_reached(plan.dims_size(), 0);
+  for (bool again = true; again;) {
+    again = false;
+    for (int i = count - 1; i >= 0; --i) {
+      if (!reached[i])
+        continue;
+      const plan::Expr &expr = plan.exprs(i);
+      int operands = operand_count(expr.kind());
+      if (operands > 0)
+        reached[expr.a()] = reached[expr.b()] = 1;
+      if (operands == 3)
+        reached[expr.c()] = 1;
+      if (expr.kind() == Kind::DIM && !dim_reached[expr.value()]) {
+        dim_reached[expr.value()] = 1;
+        const plan::Dim &dim = plan.dims(static_cast<int>(expr.value()));
+        if (dim.data_dependent() && !reached[dim.upper_bound()]) {
+          reached[dim.upper_bound()] = 1;
+          again = true;
+        }
+      }
+    }
+  }
+
+  slot_of_expr_.assign(count, UINT32_MAX);
+  for (int i = 0; i < count; ++i) {
+    if (!reached[i])
+      continue;
+    const plan::Expr &expr = plan.exprs(i);
+    Node node{expr.kind(), 0, 0, 0, expr.value()};
+    bool late = expr.kind() == Kind::DIM && plan.dims(static_cast<int>(expr.value())).data_dependent();
+    int operands = operand_count(expr.kind());
+    if (operands > 0) {
+      node.a = slot_of_expr_[expr.a()];
+      node.b = slot_of_expr_[expr.b()];
+      late = is_late_[node.a] || is_late_[node.b];
+    }
+    if (operands == 3) {
+      node.c = slot_of_expr_[expr.c()];
+      late = late || is_late_[node.c];
+    }
+    uint32_t slot = static_cast<uint32_t>(nodes_.size());
+    slot_of_expr_[i] = slot;
+    expr_of_slot_.push_back(static_cast<uint32_t>(i));
+    nodes_.push_back(node);
+    is_late_.push_back(late);
+    if (late)
+      late_.push_back(slot);
+  }
+  for (int d = 0; d < plan.dims_size(); ++d) {
+    dim_names_.push_back(plan.dims(d).name());
+    if (dim_reached[d] && plan.dims(d).data_dependent())
+      late_dims_.push_back({static_cast<uint32_t>(d), slot_of_expr_[plan.dims(d).upper_bound()]});
+  }
+}
+
+void SizeProgram::prepare(SizeValues &values) const {
+  values.dims.assign(dim_names_.size(), 0);
+  values.dim_bound.assign(dim_names_.size(), 0);
+  values.values.assign(nodes_.size(), 0);
+  values.states.assign(nodes_.size(), SizeState::kUnbound);
+  values.reserve = values.values;
+  values.reserve_states = values.states;
+}
+
+void SizeProgram::evaluate_node(const Node &node, const std::vector<int64_t> &dims,
+                                const std::vector<uint8_t> &bound, uint32_t slot,
+                                std::vector<int64_t> &values, std::vector<SizeState> &states) const {
+  switch (node.kind) {
+  case Kind::CONSTANT:
+    values[slot] = node.value;
+    states[slot] = SizeState::kKnown;
+    return;
+  case Kind::DIM:
+    values[slot] = dims[node.value];
+    states[slot] = bound[node.value] ? SizeState::kKnown : SizeState::kUnbound;
+    return;
+  case Kind::SELECT: {
+    // Only the chosen side counts: the other may divide by zero.
+    uint32_t chosen = values[node.a] != 0 ? node.b : node.c;
+    bool known = states[node.a] == SizeState::kKnown;
+    states[slot] = known ? states[chosen] : states[node.a];
+    values[slot] = values[chosen];
+    return;
+  }
+  default:
+    if (states[node.a] != SizeState::kKnown)
+      states[slot] = states[node.a];
+    else if (states[node.b] != SizeState::kKnown)
+      states[slot] = states[node.b];
+    else
+      states[slot] = apply(node.kind, values[node.a], values[node.b], &values[slot]);
+  }
+}
+
+void SizeProgram::evaluate(SizeValues &v) const {
+  for (uint32_t slot = 0; slot < nodes_.size(); ++slot)
+    evaluate_node(nodes_[slot], v.dims, v.dim_bound, slot, v.values, v.states);
+  evaluate_reserve(v);
+}
+
+void SizeProgram::evaluate_late(SizeValues &v) const {
+  for (uint32_t slot : late_)
+    evaluate_node(nodes_[slot], v.dims, v.dim_bound, slot, v.values, v.states);
+}
+
+void SizeProgram::forget_late(SizeValues &v) const {
+  for (const LateDim &late : late_dims_)
+    v.dim_bound[late.dim] = 0;
+  evaluate_late(v);
+}
+
+Status SizeProgram::bind_late(SizeValues &v, uint32_t dim, int64_t value) const {
+  if (value < 0)
+    return DataLossError("dimension '" + dim_names_[dim] + "' was computed as " + std::to_string(value) +
+                         ": the plan is wrong, compile the model again");
+  for (const LateDim &late : late_dims_)
+    if (late.dim == dim &&
+        (v.reserve_states[late.upper_bound] != SizeState::kKnown || value > v.reserve[late.upper_bound]))
+      return DataLossError("dimension '" + dim_names_[dim] + "' was computed as " + std::to_string(value) +
+                           ", more than its bound " + std::to_string(v.reserve[late.upper_bound]) +
+                           ": the plan is wrong, compile the model again");
+  v.dims[dim] = value;
+  v.dim_bound[dim] = 1;
+  evaluate_late(v);
+  return OkStatus();
+}
+
+void SizeProgram::evaluate_reserve(SizeValues &v) const {
+  v.reserve = v.values;
+  v.reserve_states = v.states;
+  if (late_.empty())
+    return;
+  std::vector<int64_t> dims = v.dims;
+  std::vector<uint8_t> bound = v.dim_bound;
+  for (const LateDim &late : late_dims_)
+    bound[late.dim] = 0;
+  // A bound may name other data-dependent dimensions: each round binds those whose bounds became known.
+  for (size_t round = 0; round < late_dims_.size() + 1; ++round) {
+    for (uint32_t slot : late_)
+      evaluate_node(nodes_[slot], dims, bound, slot, v.reserve, v.reserve_states);
+    for (const LateDim &late : late_dims_)
+      if (!bound[late.dim] && v.reserve_states[late.upper_bound] == SizeState::kKnown) {
+        dims[late.dim] = v.reserve[late.upper_bound];
+        bound[late.dim] = 1;
+      }
+  }
+}
+
+Status SizeProgram::explain(const SizeValues &values, uint32_t slot, const std::string &what,
+                            bool reserve) const {
+  SizeState state = (reserve ? values.reserve_states : values.states)[slot];
+  std::string text = what + " is " + plan::print_expr(plan_, expr_of_slot_[slot], 200) + ", ";
+  switch (state) {
+  case SizeState::kOverflow:
+    return InvalidArgumentError(text +
+                                "which does not fit into 64 bits for these input shapes: use smaller ones");
+  case SizeState::kDivisionByZero:
+    return InvalidArgumentError(text + "which divides by zero for these input shapes");
+  case SizeState::kUnbound:
+    return FailedPreconditionError(text +
+                                   "which is not known yet at this point of the run: the plan is wrong, "
+                                   "compile the model again");
+  case SizeState::kKnown:
+    break;
+  }
+  return InvalidArgumentError(text + "that is " +
+                              std::to_string((reserve ? values.reserve : values.values)[slot]) +
+                              " for these input shapes, which is out of range");
+}
+
+} // namespace quaver

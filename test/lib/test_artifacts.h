@@ -1,0 +1,25 @@
+//===- test_artifacts.h - artifacts made by hand ----------------------------===//
+// Their kernels are those of test_kernels.c, so that the runtime is tested without a compiler.
+#pragma once
+
+#include "test/lib/plan_builder.h"
+
+namespace quaver::test {
+
+/// entry main: y[batch, 3] = 2 * (x[batch, 4] x w[4, 3]), f32; w[k][n] = k * 3 + n. batch is 1 to 64. The
+/// product lies in the arena, once more beside a copy of it.
+PlanBuilder matmul_plan();
+
+/// entry main: indices[count] = where x[n] (f32) is not 0, doubled[count] = 2 * indices, i64. count depends
+/// on the data.
+PlanBuilder nonzero_plan();
+
+/// entries step: total[1] = count += by[1]; read: total[1] = count. The state `count` (i64) starts at 100,
+/// the state `quaver.random` (u64[2]) with the seed.
+PlanBuilder counter_plan();
+
+/// entry main: power[1] = the smallest 2^k >= limit[1], i64, or, when flag[1] is false, -1's bytes. `limit`
+/// must be checked by the plan: shape [rows] with rows = 1.
+PlanBuilder control_plan();
+
+} // namespace quaver::test
