@@ -29,9 +29,9 @@ struct DataDependentDim {
 /// graph.if, graph.while and plan.dispatch regions. Not thread-safe.
 class ShapeAnalysis {
 public:
-  static constexpr int64_t kMaxElements = 4096;
-  /// Reads the module's graph.dim symbols for bounds.
-  explicit ShapeAnalysis(mlir::ModuleOp module);
+  static constexpr int64_t kMaxElements = 64;
+  /// Reads the module's graph.dim symbols for bounds. Without a module: for type inference alone.
+  explicit ShapeAnalysis(mlir::ModuleOp module = {});
 
   /// Binds the arguments of an entry by their `graph.dims` attributes (static sizes without them).
   mlir::LogicalResult bindArguments(mlir::func::FuncOp func);
@@ -42,11 +42,12 @@ public:
   mlir::LogicalResult visit(mlir::Operation *op);
 
   bool has(mlir::Value v) const { return known.count(v); }
-  const SymbolicTensor &get(mlir::Value v) const;
+  /// What is known; a value never visited gets its static sizes and an anonymous symbol for each dynamic one.
+  const SymbolicTensor &get(mlir::Value v);
   void set(mlir::Value v, SymbolicTensor t) { known[v] = std::move(t); }
-  const DimExpr &dim(mlir::Value v, int64_t d) const { return get(v).dims[d]; }
+  const DimExpr &dim(mlir::Value v, int64_t d) { return get(v).dims[d]; }
   /// Product of all dims.
-  DimExpr numElements(mlir::Value v) const;
+  DimExpr numElements(mlir::Value v);
   /// Elements of a small integer tensor as expressions: known ones, else fresh data-dependent symbols (one per element,
   /// the same ones each time it is asked).
   llvm::SmallVector<DimExpr> elementsOrFresh(mlir::Value v);
@@ -58,15 +59,27 @@ public:
   llvm::ArrayRef<DataDependentDim> dataDependent() const { return fresh; }
   /// Pairs that must be equal at run time but are not provably so (batch against s72): runtime checks.
   llvm::ArrayRef<std::pair<DimExpr, DimExpr>> assumedEqual() const { return assumptions; }
-  /// The size of two broadcast sizes; unequal symbols that could be 1 give select(eq(a, 1), b, a).
-  DimExpr broadcast(const DimExpr &a, const DimExpr &b);
+  /// The size of two sizes that broadcast. Two that are neither equal nor 1 for sure are assumed equal; nullopt where they
+  /// contradict each other (3 and 4).
+  std::optional<DimExpr> broadcast(const DimExpr &a, const DimExpr &b);
+  /// Records that the run must check a == b (nothing if it is certain); false if they contradict each other.
+  bool assumeEqual(const DimExpr &a, const DimExpr &b);
+  /// A fresh symbol for a count that the run finds out. Names start with data_, of elements with value_ (they may be negative).
+  DimExpr freshCount(mlir::Value tensor, std::optional<DimExpr> upperBound);
 
 private:
-  mlir::ModuleOp module;
+  friend class ShapeRules;
+  int anonymous = 0;
   llvm::DenseMap<mlir::Value, SymbolicTensor> known;
   std::map<std::string, DimBounds> symbols;
   llvm::SmallVector<DataDependentDim> fresh;
   llvm::SmallVector<std::pair<DimExpr, DimExpr>> assumptions;
 };
+
+/// Where a slice of a dimension begins, how many elements it has, and their distance, by numpy's rules.
+struct SliceRange {
+  DimExpr first, size, step;
+};
+SliceRange sliceRange(const DimExpr &dim, const DimExpr &start, const DimExpr &end, const DimExpr &step);
 
 } // namespace quaver::graph
