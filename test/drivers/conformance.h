@@ -88,7 +88,8 @@ protected:
   GTEST_SKIP() << GetParam().excluded.at(feature)
 
 #define ASSERT_OK(expr)                                                                                      \
-  if (::quaver::Status status_ = (expr); true)                                                               \
-  ASSERT_TRUE(status_.ok()) << status_.message()
+  if (::quaver::Status status_ = (expr); false) {                                                            \
+  } else                                                                                                     \
+    ASSERT_TRUE(status_.ok()) << status_.message()
 
 } // namespace quaver::test
