@@ -14,12 +14,13 @@ static std::string folder_of(const std::string &path) {
 }
 
 StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::create(const std::string &path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
     return InvalidArgumentError(path, ": is not a regular file, so it is not replaced");
   std::string temporary = path + ".XXXXXX";
   int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return FailedPreconditionError(path, ": cannot be written: ", std::strerror(errno));
+  if (fd < 0)
+    return FailedPreconditionError(path, ": cannot be written: ", std::strerror(errno));
   mode_t mask = umask(0); // mkstemp makes 0600; a result has the mode that an ordinary file would get
   umask(mask);
   fchmod(fd, 0666 & ~mask);
@@ -27,7 +28,8 @@ StatusOr<std::unique_ptr<AtomicFile>> AtomicFile::create(const std::string &path
 }
 
 AtomicFile::~AtomicFile() {
-  if (fd_ < 0) return;
+  if (fd_ < 0)
+    return;
   ::close(fd_);
   ::unlink(temporary_.c_str());
 }
@@ -35,8 +37,10 @@ AtomicFile::~AtomicFile() {
 static Status write_all(int fd, uint64_t offset, std::span<const std::byte> bytes, const std::string &path) {
   while (!bytes.empty()) {
     ssize_t n = pwrite(fd, bytes.data(), bytes.size(), off_t(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return ResourceExhaustedError(path, ": cannot be written: ", std::strerror(errno));
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      return ResourceExhaustedError(path, ": cannot be written: ", std::strerror(errno));
     offset += size_t(n);
     bytes = bytes.subspan(size_t(n));
   }
@@ -55,8 +59,11 @@ Status AtomicFile::write_at(uint64_t offset, std::span<const std::byte> bytes) {
 }
 
 Status AtomicFile::commit() {
-  auto error = [&](const char *what) { return ResourceExhaustedError(path_, ": ", what, ": ", std::strerror(errno)); };
-  if (fsync(fd_) != 0) return error("cannot be synced");
+  auto error = [&](const char *what) {
+    return ResourceExhaustedError(path_, ": ", what, ": ", std::strerror(errno));
+  };
+  if (fsync(fd_) != 0)
+    return error("cannot be synced");
   int closed = ::close(std::exchange(fd_, -1));
   if (closed != 0 || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     Status status = error("cannot be put in place");

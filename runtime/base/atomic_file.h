@@ -9,8 +9,8 @@
 
 namespace quaver {
 
-/// Writes to a temporary file in the target's folder; commit() syncs it and renames it into place. Without commit nothing is
-/// left behind. Not thread-safe.
+/// Writes to a temporary file in the target's folder; commit() syncs it and renames it into place. Without
+/// commit nothing is left behind. Not thread-safe.
 class AtomicFile {
 public:
   static StatusOr<std::unique_ptr<AtomicFile>> create(const std::string &path);

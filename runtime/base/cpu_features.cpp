@@ -12,9 +12,12 @@ struct Leaves {
 
   Leaves() {
     uint32_t a, b, c, d;
-    if (__get_cpuid(1, &a, &b, &c, &d)) ecx1 = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) ebx7 = b, ecx7 = c;
-    if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) eax7_1 = a;
+    if (__get_cpuid(1, &a, &b, &c, &d))
+      ecx1 = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+      ebx7 = b, ecx7 = c;
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d))
+      eax7_1 = a;
     if (ecx1 & (1u << 27)) { // OSXSAVE: XCR0 says which registers the system saves
       uint32_t low, high;
       __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -49,20 +52,23 @@ constexpr Feature kFeatures[] = {
 std::string cpu_name() {
   uint32_t words[12] = {};
   uint32_t max = __get_cpuid_max(0x80000000, nullptr);
-  if (max < 0x80000004) return "unknown CPU";
+  if (max < 0x80000004)
+    return "unknown CPU";
   for (uint32_t i = 0; i < 3; ++i)
     __get_cpuid(0x80000002 + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2], &words[4 * i + 3]);
   char text[sizeof words + 1] = {};
   std::memcpy(text, words, sizeof words);
   std::string name(text);
-  while (!name.empty() && name.back() == ' ') name.pop_back();
+  while (!name.empty() && name.back() == ' ')
+    name.pop_back();
   return name;
 }
 
 bool cpu_has_feature(std::string_view name) {
   const Leaves &l = leaves();
   for (const Feature &f : kFeatures)
-    if (name == f.name) return (l.*f.leaf >> f.bit & 1) && (f.is_zmm ? l.saves_zmm : l.saves_ymm);
+    if (name == f.name)
+      return (l.*f.leaf >> f.bit & 1) && (f.is_zmm ? l.saves_zmm : l.saves_ymm);
   return false;
 }
 
@@ -73,11 +79,16 @@ const std::vector<std::string> &x86_targets() {
 
 std::vector<std::string> x86_target_features(std::string_view target) {
   std::vector<std::string> features = {"avx2", "bmi2", "f16c", "fma"};
-  if (target == "x86-64-v3") return features;
-  for (const char *f : {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}) features.push_back(f);
-  if (target == "x86-64-v4") return features;
-  for (const char *f : {"avx512_bf16", "avx512_vbmi", "avx512_vnni"}) features.push_back(f);
-  if (target == "x86-64-v4+bf16") return features;
+  if (target == "x86-64-v3")
+    return features;
+  for (const char *f : {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"})
+    features.push_back(f);
+  if (target == "x86-64-v4")
+    return features;
+  for (const char *f : {"avx512_bf16", "avx512_vbmi", "avx512_vnni"})
+    features.push_back(f);
+  if (target == "x86-64-v4+bf16")
+    return features;
   return {};
 }
 
@@ -85,8 +96,10 @@ std::string host_target() {
   std::string best;
   for (const std::string &target : x86_targets()) {
     bool all = true;
-    for (const std::string &f : x86_target_features(target)) all = all && cpu_has_feature(f);
-    if (all) best = target;
+    for (const std::string &f : x86_target_features(target))
+      all = all && cpu_has_feature(f);
+    if (all)
+      best = target;
   }
   return best;
 }

@@ -9,8 +9,9 @@ namespace quaver {
 /// The CPU's brand string.
 std::string cpu_name();
 
-/// Is the feature there and usable (the operating system saves its registers)? Names: avx2, fma, f16c, bmi2, avx512f,
-/// avx512bw, avx512dq, avx512vl, avx512cd, avx512_bf16, avx512_vbmi, avx512_vnni. Unknown names are not there.
+/// Is the feature there and usable (the operating system saves its registers)? Names: avx2, fma, f16c, bmi2,
+/// avx512f, avx512bw, avx512dq, avx512vl, avx512cd, avx512_bf16, avx512_vbmi, avx512_vnni. Unknown names are
+/// not there.
 bool cpu_has_feature(std::string_view name);
 
 /// The x86 targets code is made for, weakest first.

@@ -11,13 +11,15 @@ namespace quaver {
 StatusOr<MappedFile> MappedFile::open(const std::string &path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe must not block
   if (fd < 0) {
-    if (errno == ENOENT) return NotFoundError(path, ": no such file");
+    if (errno == ENOENT)
+      return NotFoundError(path, ": no such file");
     return FailedPreconditionError(path, ": cannot be opened: ", std::strerror(errno));
   }
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
-    return InvalidArgumentError(path, S_ISDIR(info.st_mode) ? ": is a folder, expected a file" : ": is not a regular file");
+    return InvalidArgumentError(path, S_ISDIR(info.st_mode) ? ": is a folder, expected a file"
+                                                            : ": is not a regular file");
   }
   void *data = nullptr;
   if (info.st_size > 0) {
@@ -33,7 +35,8 @@ StatusOr<MappedFile> MappedFile::open(const std::string &path) {
 }
 
 MappedFile::MappedFile(MappedFile &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)), path_(std::move(other.path_)) {}
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+      path_(std::move(other.path_)) {}
 
 MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
   std::swap(data_, other.data_);
@@ -43,7 +46,8 @@ MappedFile &MappedFile::operator=(MappedFile &&other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_) munmap(const_cast<std::byte *>(data_), size_);
+  if (data_)
+    munmap(const_cast<std::byte *>(data_), size_);
 }
 
 } // namespace quaver

@@ -6,11 +6,12 @@
 
 namespace quaver {
 
-/// The whole of a regular file, mapped. Movable; unmapped at destruction. Usable from any thread. The bytes are the file's:
-/// they change if somebody truncates or rewrites it in place, which our own writers never do.
+/// The whole of a regular file, mapped. Movable; unmapped at destruction. Usable from any thread. The bytes
+/// are the file's: they change if somebody truncates or rewrites it in place, which our own writers never do.
 class MappedFile {
 public:
-  /// Errors: not there, not a regular file (folder, pipe, device), no permission. An empty file maps to an empty span.
+  /// Errors: not there, not a regular file (folder, pipe, device), no permission. An empty file maps to an
+  /// empty span.
   static StatusOr<MappedFile> open(const std::string &path);
   MappedFile(MappedFile &&other) noexcept;
   MappedFile &operator=(MappedFile &&other) noexcept;
@@ -20,7 +21,8 @@ public:
   const std::string &path() const { return path_; }
 
 private:
-  MappedFile(const std::byte *data, size_t size, std::string path) : data_(data), size_(size), path_(std::move(path)) {}
+  MappedFile(const std::byte *data, size_t size, std::string path)
+      : data_(data), size_(size), path_(std::move(path)) {}
   const std::byte *data_ = nullptr;
   size_t size_ = 0;
   std::string path_;

@@ -28,7 +28,8 @@ class [[nodiscard]] Status {
 public:
   Status() = default;
   Status(StatusCode code, std::string message) {
-    if (code != StatusCode::kOk) error_ = std::make_shared<const Error>(Error{code, std::move(message)});
+    if (code != StatusCode::kOk)
+      error_ = std::make_shared<const Error>(Error{code, std::move(message)});
   }
   bool ok() const { return !error_; }
   StatusCode code() const { return error_ ? error_->code : StatusCode::kOk; }
@@ -49,8 +50,10 @@ private:
 inline Status OkStatus() { return Status(); }
 
 // InvalidArgumentError("input ", name, ": expected rank ", want): the parts are joined.
-#define QUAVER_STATUS_FACTORY(name, code)                                                                              \
-  template <class... Parts> Status name(const Parts &...parts) { return Status(StatusCode::code, str_cat(parts...)); }
+#define QUAVER_STATUS_FACTORY(name, code)                                                                    \
+  template <class... Parts> Status name(const Parts &...parts) {                                             \
+    return Status(StatusCode::code, str_cat(parts...));                                                      \
+  }
 QUAVER_STATUS_FACTORY(InvalidArgumentError, kInvalidArgument)
 QUAVER_STATUS_FACTORY(NotFoundError, kNotFound)
 QUAVER_STATUS_FACTORY(OutOfRangeError, kOutOfRange)
@@ -65,10 +68,13 @@ QUAVER_STATUS_FACTORY(UnavailableError, kUnavailable)
 /// A value, or why there is none. Reading the value of an error is a programming error.
 template <class T> class [[nodiscard]] StatusOr {
 public:
-  StatusOr(Status status) : status_(std::move(status)) { assert(!status_.ok() && "an ok StatusOr needs a value"); }
+  StatusOr(Status status) : status_(std::move(status)) {
+    assert(!status_.ok() && "an ok StatusOr needs a value");
+  }
   StatusOr(T value) : value_(std::move(value)) {}
-  template <class U, class = std::enable_if_t<std::is_convertible_v<U &&, T> && !std::is_same_v<std::decay_t<U>, StatusOr> &&
-                                              !std::is_same_v<std::decay_t<U>, Status> && !std::is_same_v<std::decay_t<U>, T>>>
+  template <class U, class = std::enable_if_t<
+                         std::is_convertible_v<U &&, T> && !std::is_same_v<std::decay_t<U>, StatusOr> &&
+                         !std::is_same_v<std::decay_t<U>, Status> && !std::is_same_v<std::decay_t<U>, T>>>
   StatusOr(U &&value) : value_(std::forward<U>(value)) {}
 
   bool ok() const { return value_.has_value(); }
@@ -92,13 +98,16 @@ private:
 #define QUAVER_CONCAT_INNER(a, b) a##b
 #define QUAVER_CONCAT(a, b) QUAVER_CONCAT_INNER(a, b)
 /// Returns the status of `expr` from the enclosing function unless it is ok.
-#define QUAVER_RETURN_IF_ERROR(expr)                                                                                   \
-  do {                                                                                                                 \
-    if (::quaver::Status quaver_status = (expr); !quaver_status.ok()) return quaver_status;                            \
+#define QUAVER_RETURN_IF_ERROR(expr)                                                                         \
+  do {                                                                                                       \
+    if (::quaver::Status quaver_status = (expr); !quaver_status.ok())                                        \
+      return quaver_status;                                                                                  \
   } while (false)
 /// QUAVER_ASSIGN_OR_RETURN(auto x, f()): declares x, or returns f's error.
-#define QUAVER_ASSIGN_OR_RETURN(lhs, expr) QUAVER_ASSIGN_OR_RETURN_INNER(QUAVER_CONCAT(quaver_or_, __LINE__), lhs, expr)
-#define QUAVER_ASSIGN_OR_RETURN_INNER(tmp, lhs, expr)                                                                  \
-  auto tmp = (expr);                                                                                                   \
-  if (!tmp.ok()) return tmp.status();                                                                                  \
+#define QUAVER_ASSIGN_OR_RETURN(lhs, expr)                                                                   \
+  QUAVER_ASSIGN_OR_RETURN_INNER(QUAVER_CONCAT(quaver_or_, __LINE__), lhs, expr)
+#define QUAVER_ASSIGN_OR_RETURN_INNER(tmp, lhs, expr)                                                        \
+  auto tmp = (expr);                                                                                         \
+  if (!tmp.ok())                                                                                             \
+    return tmp.status();                                                                                     \
   lhs = *std::move(tmp)

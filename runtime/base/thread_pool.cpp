@@ -17,22 +17,26 @@ int available_cpus() {
 }
 
 ThreadPool::ThreadPool(int threads) {
-  if (threads <= 0) threads = available_cpus();
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  if (threads <= 0)
+    threads = available_cpus();
+  for (int i = 1; i < threads; ++i)
+    workers_.emplace_back([this] { work(); });
 }
 
 ThreadPool::~ThreadPool() {
   stopping_.store(true, std::memory_order_relaxed);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
-  for (std::thread &t : workers_) t.join();
+  for (std::thread &t : workers_)
+    t.join();
 }
 
 void ThreadPool::take_ranges() {
   inside_range = true;
   for (;;) {
     int64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
-    if (begin >= count_) break;
+    if (begin >= count_)
+      break;
     call_(body_, begin, std::min(begin + chunk_, count_));
   }
   inside_range = false;
@@ -43,18 +47,22 @@ void ThreadPool::work() {
   for (;;) {
     int spins = 0;
     while (generation_.load(std::memory_order_acquire) == seen) {
-      if (++spins < kSpins) _mm_pause();
-      else generation_.wait(seen, std::memory_order_acquire);
+      if (++spins < kSpins)
+        _mm_pause();
+      else
+        generation_.wait(seen, std::memory_order_acquire);
     }
     seen = generation_.load(std::memory_order_acquire);
-    if (stopping_.load(std::memory_order_relaxed)) return;
+    if (stopping_.load(std::memory_order_relaxed))
+      return;
     take_ranges();
     running_.fetch_sub(1, std::memory_order_release);
   }
 }
 
 void ThreadPool::run(int64_t count, int64_t grain, Call call, void *body) {
-  if (count <= 0) return;
+  if (count <= 0)
+    return;
   grain = std::max<int64_t>(1, grain);
   if (workers_.empty() || count <= grain || inside_range || !busy_.try_lock()) {
     call(body, 0, count);
@@ -71,7 +79,8 @@ void ThreadPool::run(int64_t count, int64_t grain, Call call, void *body) {
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   take_ranges();
-  while (running_.load(std::memory_order_acquire) != 0) _mm_pause();
+  while (running_.load(std::memory_order_acquire) != 0)
+    _mm_pause();
 }
 
 } // namespace quaver

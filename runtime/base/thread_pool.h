@@ -1,4 +1,5 @@
-// Our own pool: workers spin briefly, then park. No OpenMP: its barriers stall for milliseconds on shared machines.
+// Our own pool: workers spin briefly, then park. No OpenMP: its barriers stall for milliseconds on shared
+// machines.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 namespace quaver {
 
-/// Runs ranges on `size()` threads, the caller being one of them. Usable from many threads at once: whoever finds the pool
-/// busy runs its range alone, so callers never wait for each other. A call from inside a range runs inline. Destroy it only
-/// when no call is under way.
+/// Runs ranges on `size()` threads, the caller being one of them. Usable from many threads at once: whoever
+/// finds the pool busy runs its range alone, so callers never wait for each other. A call from inside a range
+/// runs inline. Destroy it only when no call is under way.
 class ThreadPool {
 public:
   /// threads = 0: one per CPU this process may use.
@@ -23,10 +24,14 @@ public:
 
   int size() const { return int(workers_.size()) + 1; }
 
-  /// Calls body(begin, end) for ranges that cover [0, count), each at least `grain` long but the last; returns when all are
-  /// done. Fast threads take more ranges.
+  /// Calls body(begin, end) for ranges that cover [0, count), each at least `grain` long but the last;
+  /// returns when all are done. Fast threads take more ranges.
   template <class Body> void parallel_for(int64_t count, int64_t grain, Body &&body) {
-    run(count, grain, [](void *b, int64_t begin, int64_t end) { (*static_cast<std::remove_reference_t<Body> *>(b))(begin, end); },
+    run(
+        count, grain,
+        [](void *b, int64_t begin, int64_t end) {
+          (*static_cast<std::remove_reference_t<Body> *>(b))(begin, end);
+        },
         &body);
   }
 

@@ -24,12 +24,15 @@ public:
   std::string out;
 
 private:
-  void raw(const void *p, size_t n) { out.append(static_cast<const char *>(p), n); } // x86 is little-endian, as ZIP is
+  void raw(const void *p, size_t n) {
+    out.append(static_cast<const char *>(p), n);
+  } // x86 is little-endian, as ZIP is
 };
 
 uint64_t alignment_of(const std::string &name) { return name.starts_with("blobs/") ? 4096 : 64; }
 
-/// The local header of an entry that starts at `e.header`, with the padding that puts its data on its alignment.
+/// The local header of an entry that starts at `e.header`, with the padding that puts its data on its
+/// alignment.
 std::string local_header(const ArchiveEntry &e) {
   uint64_t fixed = e.header + kLocalBytes + e.name.size() + kLocalZip64Bytes + kPaddingHeaderBytes;
   uint64_t align = alignment_of(e.name), padding = (align - fixed % align) % align;
@@ -45,8 +48,10 @@ std::string local_header(const ArchiveEntry &e) {
 
 std::string central_header(const ArchiveEntry &e) {
   Bytes b;
-  b.u32(kCentralSignature), b.u16(kVersion), b.u16(kVersion), b.u16(0), b.u16(0), b.u16(0), b.u16(kDate), b.u32(e.crc);
-  b.u32(0xffffffff), b.u32(0xffffffff), b.u16(uint16_t(e.name.size())), b.u16(kCentralZip64Bytes), b.u16(0), b.u16(0);
+  b.u32(kCentralSignature), b.u16(kVersion), b.u16(kVersion), b.u16(0), b.u16(0), b.u16(0), b.u16(kDate),
+      b.u32(e.crc);
+  b.u32(0xffffffff), b.u32(0xffffffff), b.u16(uint16_t(e.name.size())), b.u16(kCentralZip64Bytes), b.u16(0),
+      b.u16(0);
   b.u16(0), b.u32(0), b.u32(0xffffffff);
   b.text(e.name);
   b.u16(kZip64Id), b.u16(24), b.u64(e.bytes), b.u64(e.bytes), b.u64(e.header);
@@ -58,7 +63,8 @@ std::string end_records(uint64_t count, uint64_t directory, uint64_t directory_b
   b.u32(kEnd64Signature), b.u64(kEnd64Bytes - 12), b.u16(kVersion), b.u16(kVersion), b.u32(0), b.u32(0);
   b.u64(count), b.u64(count), b.u64(directory_bytes), b.u64(directory);
   b.u32(kLocatorSignature), b.u32(0), b.u64(directory + directory_bytes), b.u32(1);
-  b.u32(kEndSignature), b.u16(0), b.u16(0), b.u16(0xffff), b.u16(0xffff), b.u32(0xffffffff), b.u32(0xffffffff), b.u16(0);
+  b.u32(kEndSignature), b.u16(0), b.u16(0), b.u16(0xffff), b.u16(0xffff), b.u32(0xffffffff),
+      b.u32(0xffffffff), b.u16(0);
   return std::move(b.out);
 }
 
@@ -68,7 +74,9 @@ template <class T> T load(std::span<const std::byte> s, size_t at) {
   return v;
 }
 
-std::span<const std::byte> as_bytes(const std::string &s) { return std::as_bytes(std::span(s.data(), s.size())); }
+std::span<const std::byte> as_bytes(const std::string &s) {
+  return std::as_bytes(std::span(s.data(), s.size()));
+}
 
 } // namespace
 
@@ -84,7 +92,8 @@ StatusOr<std::unique_ptr<ArchiveWriter>> ArchiveWriter::create(const std::string
 Status ArchiveWriter::add(const std::string &name, std::span<const std::byte> data) {
   assert(!name.empty() && name.size() < 1024);
   for (const ArchiveEntry &e : entries_)
-    if (e.name == name) return InternalError("two archive entries are called ", name);
+    if (e.name == name)
+      return InternalError("two archive entries are called ", name);
   ArchiveEntry e{name, data.size(), crc32_of(data), file_->size(), 0};
   std::string header = local_header(e);
   e.data = e.header + header.size();
@@ -97,7 +106,8 @@ Status ArchiveWriter::add(const std::string &name, std::span<const std::byte> da
 Status ArchiveWriter::finish() {
   uint64_t directory = file_->size();
   std::string headers;
-  for (const ArchiveEntry &e : entries_) headers += central_header(e);
+  for (const ArchiveEntry &e : entries_)
+    headers += central_header(e);
   QUAVER_RETURN_IF_ERROR(file_->write(as_bytes(headers)));
   QUAVER_RETURN_IF_ERROR(file_->write(as_bytes(end_records(entries_.size(), directory, headers.size()))));
   return file_->commit();
@@ -105,7 +115,8 @@ Status ArchiveWriter::finish() {
 
 StatusOr<ArchiveReader> ArchiveReader::read(std::span<const std::byte> file, const std::string &path) {
   auto lost = [&](const char *what) {
-    return DataLossError(path, ": ", what, "; the file is truncated or was altered on the way (text-mode transfer?): "
+    return DataLossError(path, ": ", what,
+                         "; the file is truncated or was altered on the way (text-mode transfer?): "
                          "copy it again or recompile");
   };
   constexpr std::string_view kFirst = "quaver.pb";
@@ -117,24 +128,31 @@ StatusOr<ArchiveReader> ArchiveReader::read(std::span<const std::byte> file, con
       load<uint32_t>(file, file.size() - kTail) != kEnd64Signature)
     return lost("its directory is not where it should be");
   size_t tail = file.size() - kTail;
-  uint64_t count = load<uint64_t>(file, tail + 24), bytes = load<uint64_t>(file, tail + 40), at = load<uint64_t>(file, tail + 48);
-  if (count == 0 || count > kMaxEntries || bytes > tail || at != tail - bytes) return lost("its directory is damaged");
+  uint64_t count = load<uint64_t>(file, tail + 24), bytes = load<uint64_t>(file, tail + 40),
+           at = load<uint64_t>(file, tail + 48);
+  if (count == 0 || count > kMaxEntries || bytes > tail || at != tail - bytes)
+    return lost("its directory is damaged");
   ArchiveReader reader;
   reader.file_ = file;
   reader.path_ = path;
   for (uint64_t i = 0; i < count; ++i) {
-    if (tail - at < kCentralBytes || load<uint32_t>(file, at) != kCentralSignature) return lost("its directory is damaged");
+    if (tail - at < kCentralBytes || load<uint32_t>(file, at) != kCentralSignature)
+      return lost("its directory is damaged");
     size_t name = load<uint16_t>(file, at + 28), extra = load<uint16_t>(file, at + 30);
-    if (extra != kCentralZip64Bytes || tail - at < kCentralBytes + name + extra) return lost("its directory is damaged");
+    if (extra != kCentralZip64Bytes || tail - at < kCentralBytes + name + extra)
+      return lost("its directory is damaged");
     ArchiveEntry e;
     e.name.assign(reinterpret_cast<const char *>(file.data() + at + kCentralBytes), name);
     e.crc = load<uint32_t>(file, at + 16);
     size_t zip64 = at + kCentralBytes + name;
     e.bytes = load<uint64_t>(file, zip64 + 4);
     e.header = load<uint64_t>(file, zip64 + 20);
-    if (e.header > tail || tail - e.header < kLocalBytes) return lost("an entry lies outside the file");
-    e.data = e.header + kLocalBytes + load<uint16_t>(file, e.header + 26) + load<uint16_t>(file, e.header + 28);
-    if (e.data > tail || e.bytes > tail - e.data) return lost("an entry lies outside the file");
+    if (e.header > tail || tail - e.header < kLocalBytes)
+      return lost("an entry lies outside the file");
+    e.data =
+        e.header + kLocalBytes + load<uint16_t>(file, e.header + 26) + load<uint16_t>(file, e.header + 28);
+    if (e.data > tail || e.bytes > tail - e.data)
+      return lost("an entry lies outside the file");
     at += kCentralBytes + name + extra;
     reader.entries_.push_back(std::move(e));
   }
@@ -143,7 +161,8 @@ StatusOr<ArchiveReader> ArchiveReader::read(std::span<const std::byte> file, con
 
 const ArchiveEntry *ArchiveReader::find(std::string_view name) const {
   for (const ArchiveEntry &e : entries_)
-    if (e.name == name) return &e;
+    if (e.name == name)
+      return &e;
   return nullptr;
 }
 
@@ -157,7 +176,8 @@ Status ArchiveReader::check_structure() const {
   for (const ArchiveEntry &e : entries_) {
     std::string header = local_header(e);
     if (e.header != at || !same(at, header) || e.data != at + header.size())
-      return DataLossError(path_, ": corrupted: the header of entry ", e.name, " is damaged; copy the file again or recompile");
+      return DataLossError(path_, ": corrupted: the header of entry ", e.name,
+                           " is damaged; copy the file again or recompile");
     directory += central_header(e);
     at = e.data + e.bytes;
   }

@@ -1,8 +1,9 @@
 // The container: a ZIP64 archive of stored entries in one canonical form.
 //
-// Any ZIP program lists and extracts it. Every byte of structure (headers, padding, directory) follows from the list of
-// (name, size, CRC-32), so that a reader rebuilds it and compares: a flipped bit anywhere but in the data is found at once.
-// Data starts at multiples of 64 bytes, of blobs/ at multiples of 4096. Times are fixed: equal content has equal bytes.
+// Any ZIP program lists and extracts it. Every byte of structure (headers, padding, directory) follows from
+// the list of (name, size, CRC-32), so that a reader rebuilds it and compares: a flipped bit anywhere but in
+// the data is found at once. Data starts at multiples of 64 bytes, of blobs/ at multiples of 4096. Times are
+// fixed: equal content has equal bytes.
 #pragma once
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/mapped_file.h"
@@ -36,14 +37,17 @@ private:
   std::vector<ArchiveEntry> entries_;
 };
 
-/// Finds the entries of a mapped archive. `check_structure` is separate so that a newer format's version can be told first.
+/// Finds the entries of a mapped archive. `check_structure` is separate so that a newer format's version can
+/// be told first.
 class ArchiveReader {
 public:
   /// Errors: not an archive of ours, truncated, altered on the way (text-mode transfer).
   static StatusOr<ArchiveReader> read(std::span<const std::byte> file, const std::string &path);
   const std::vector<ArchiveEntry> &entries() const { return entries_; }
   const ArchiveEntry *find(std::string_view name) const;
-  std::span<const std::byte> data(const ArchiveEntry &entry) const { return file_.subspan(entry.data, entry.bytes); }
+  std::span<const std::byte> data(const ArchiveEntry &entry) const {
+    return file_.subspan(entry.data, entry.bytes);
+  }
   /// Compares every byte that is not data with what the writer would have written.
   Status check_structure() const;
 

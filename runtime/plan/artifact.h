@@ -16,8 +16,8 @@ enum class Verify { kDefault, kAll };
 /// An opened artifact. Immutable; usable from any thread. Spans live as long as it does.
 class Artifact {
 public:
-  /// Maps and checks the file: structure, checksums, version, features, and the whole plan (validate.h). Nothing is copied
-  /// but the plan itself. Errors are one sentence that names the file and the remedy.
+  /// Maps and checks the file: structure, checksums, version, features, and the whole plan (validate.h).
+  /// Nothing is copied but the plan itself. Errors are one sentence that names the file and the remedy.
   static StatusOr<std::unique_ptr<Artifact>> open(const std::string &path, Verify verify = Verify::kDefault);
 
   const Plan &plan() const { return plan_; }

@@ -16,9 +16,11 @@ void ArtifactWriter::add_module(Module *module, const std::string &path, std::sp
 uint32_t ArtifactWriter::add_blob(Plan *plan, std::span<const std::byte> bytes) {
   uint64_t sum = checksum(bytes);
   auto [it, inserted] = blobs_.try_emplace({sum, bytes.size()}, plan->blobs_size());
-  if (!inserted) return it->second;
+  if (!inserted)
+    return it->second;
   char name[64];
-  std::snprintf(name, sizeof name, "blobs/%016llx-%llu", (unsigned long long)sum, (unsigned long long)bytes.size());
+  std::snprintf(name, sizeof name, "blobs/%016llx-%llu", (unsigned long long)sum,
+                (unsigned long long)bytes.size());
   Blob *b = plan->add_blobs();
   b->set_path(name);
   b->set_bytes(bytes.size());
@@ -27,19 +29,25 @@ uint32_t ArtifactWriter::add_blob(Plan *plan, std::span<const std::byte> bytes) 
   return it->second;
 }
 
-void ArtifactWriter::add_entry(const std::string &name, std::string text) { texts_.push_back({name, std::move(text)}); }
+void ArtifactWriter::add_entry(const std::string &name, std::string text) {
+  texts_.push_back({name, std::move(text)});
+}
 
 Status ArtifactWriter::write(const std::string &path, Plan *plan) const {
   plan->set_major(kPlanMajor);
   plan->set_minor(kPlanMinor);
-  if (Status valid = validate(*plan); !valid.ok()) return InternalError("the plan to write is broken: ", valid.message());
+  if (Status valid = validate(*plan); !valid.ok())
+    return InternalError("the plan to write is broken: ", valid.message());
   std::string manifest;
-  if (!plan->SerializeToString(&manifest)) return InternalError("the plan cannot be serialized");
+  if (!plan->SerializeToString(&manifest))
+    return InternalError("the plan cannot be serialized");
   QUAVER_ASSIGN_OR_RETURN(auto archive, ArchiveWriter::create(path));
   auto bytes = [](const std::string &s) { return std::as_bytes(std::span(s.data(), s.size())); };
   QUAVER_RETURN_IF_ERROR(archive->add("quaver.pb", bytes(manifest)));
-  for (auto &[name, data] : entries_) QUAVER_RETURN_IF_ERROR(archive->add(name, data));
-  for (auto &[name, text] : texts_) QUAVER_RETURN_IF_ERROR(archive->add(name, bytes(text)));
+  for (auto &[name, data] : entries_)
+    QUAVER_RETURN_IF_ERROR(archive->add(name, data));
+  for (auto &[name, text] : texts_)
+    QUAVER_RETURN_IF_ERROR(archive->add(name, bytes(text)));
   return archive->finish();
 }
 

@@ -9,8 +9,8 @@
 
 namespace quaver::plan {
 
-/// Collects code and weights beside a plan, then writes all in one go. Blobs are content-addressed: equal bytes are stored
-/// once. Spans must stay valid until write(). Not thread-safe.
+/// Collects code and weights beside a plan, then writes all in one go. Blobs are content-addressed: equal
+/// bytes are stored once. Spans must stay valid until write(). Not thread-safe.
 class ArtifactWriter {
 public:
   /// Adds the code of a target; fills the module's path, bytes and checksum.

@@ -5,7 +5,8 @@
 
 namespace quaver::plan {
 
-/// Inputs, outputs, dimensions, targets, memory (peak and buffers with lifetimes) and, with `instructions`, the whole program.
+/// Inputs, outputs, dimensions, targets, memory (peak and buffers with lifetimes) and, with `instructions`,
+/// the whole program.
 std::string print_artifact(const Artifact &artifact, bool instructions);
 /// The weights as a table: name, type, shape, storage, recipe, bytes, program.
 std::string print_weights(const Plan &plan);

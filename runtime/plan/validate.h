@@ -5,9 +5,10 @@
 
 namespace quaver::plan {
 
-/// Every index is in range, every expression uses smaller indices than its own, enums are known, offsets are aligned, blocks are
-/// not nested too deep, names are unique, required features are known. The error says which part of the plan breaks which rule.
-/// What only a run can know (sizes, bindings against buffers) is checked there.
+/// Every index is in range, every expression uses smaller indices than its own, enums are known, offsets are
+/// aligned, blocks are not nested too deep, names are unique, required features are known. The error says
+/// which part of the plan breaks which rule. What only a run can know (sizes, bindings against buffers) is
+/// checked there.
 Status validate(const Plan &plan);
 
 } // namespace quaver::plan
