@@ -100,4 +100,17 @@ PlanBuilder control_plan() {
   return p;
 }
 
+PlanBuilder copy_plan() {
+  PlanBuilder p;
+  E n = p.dim("n");
+  EntryBuilder main = p.entry("main");
+  uint32_t a = main.input("a", plan::BF16, {n}), x = main.output("x", plan::BF16, {n});
+  uint32_t b = main.input("b", plan::F8E4M3FN, {n}), y = main.output("y", plan::F8E4M3FN, {n});
+  uint32_t c = main.input("c", plan::BOOL, {}), z = main.output("z", plan::BOOL, {});
+  main.body.copy({a}, out(x), p.mul(n, 2));
+  main.body.copy({b}, out(y), n);
+  main.body.copy({c}, out(z), p.constant(1));
+  return p;
+}
+
 } // namespace quaver::test

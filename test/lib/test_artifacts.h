@@ -22,4 +22,7 @@ PlanBuilder counter_plan();
 /// must be checked by the plan: shape [rows] with rows = 1.
 PlanBuilder control_plan();
 
+/// entry main: copies of a[n] (bf16), b[n] (f8E4M3FN), c[] (bool), named x, y, z.
+PlanBuilder copy_plan();
+
 } // namespace quaver::test
