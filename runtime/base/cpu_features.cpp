@@ -14,10 +14,11 @@ struct Leaves {
     uint32_t a, b, c, d;
     if (__get_cpuid(1, &a, &b, &c, &d))
       ecx1 = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
       ebx7 = b, ecx7 = c;
-    if (__get_cpuid_count(7, 1, &a, &b, &c, &d))
-      eax7_1 = a;
+      if (a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
+        eax7_1 = a; // `a` was the last subleaf there is
+    }
     if (ecx1 & (1u << 27)) { // OSXSAVE: XCR0 says which registers the system saves
       uint32_t low, high;
       __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -43,7 +44,7 @@ constexpr Feature kFeatures[] = {
     {"bmi2", &Leaves::ebx7, 8, false},        {"avx2", &Leaves::ebx7, 5, false},
     {"avx512f", &Leaves::ebx7, 16, true},     {"avx512dq", &Leaves::ebx7, 17, true},
     {"avx512cd", &Leaves::ebx7, 28, true},    {"avx512bw", &Leaves::ebx7, 30, true},
-    {"avx512vl", &Leaves::ebx7, 31, true},    {"avx512_vbmi", &Leaves::ecx7, 1, true},
+    {"avx512vl", &Leaves::ebx7, 31, true},    {"avx512vbmi", &Leaves::ecx7, 1, true},
     {"avx512_vnni", &Leaves::ecx7, 11, true}, {"avx512_bf16", &Leaves::eax7_1, 5, true},
 };
 
@@ -72,6 +73,14 @@ bool cpu_has_feature(std::string_view name) {
   return false;
 }
 
+std::vector<std::string> missing_cpu_features(const std::vector<std::string> &names) {
+  std::vector<std::string> missing;
+  for (const std::string &name : names)
+    if (!cpu_has_feature(name))
+      missing.push_back(name);
+  return missing;
+}
+
 const std::vector<std::string> &x86_targets() {
   static const std::vector<std::string> kTargets = {"x86-64-v3", "x86-64-v4", "x86-64-v4+bf16"};
   return kTargets;
@@ -85,7 +94,7 @@ std::vector<std::string> x86_target_features(std::string_view target) {
     features.push_back(f);
   if (target == "x86-64-v4")
     return features;
-  for (const char *f : {"avx512_bf16", "avx512_vbmi", "avx512_vnni"})
+  for (const char *f : {"avx512_bf16", "avx512vbmi", "avx512_vnni"})
     features.push_back(f);
   if (target == "x86-64-v4+bf16")
     return features;

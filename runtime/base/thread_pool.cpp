@@ -1,14 +1,35 @@
 #include "runtime/base/thread_pool.h"
 #include <algorithm>
+#include <chrono>
 #include <immintrin.h>
 #include <sched.h>
+#include <system_error>
 
 namespace quaver {
+namespace {
 
-// About 30 us of spinning: longer than the gap between two launches of a run, shorter than anyone notices.
-constexpr int kSpins = 2000;
+// Longer than the gap between two launches of a run, shorter than anyone notices.
+constexpr std::chrono::microseconds kSpinTime{40};
+constexpr uint32_t kOpen = 1u << 31;
+// The counter of ranges passes the end by one range a thread; below this it cannot wrap.
+constexpr int64_t kMaxCount = int64_t(1) << 48;
 
-static thread_local bool inside_range = false;
+thread_local bool inside_range = false;
+
+/// Waits until `word` is not `old`: first on the CPU, then asleep.
+void wait_while(const std::atomic<uint32_t> &word, uint32_t old) {
+  auto end = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (word.load(std::memory_order_acquire) != old)
+        return;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  word.wait(old, std::memory_order_acquire);
+}
+
+} // namespace
 
 int available_cpus() {
   cpu_set_t set;
@@ -19,8 +40,11 @@ int available_cpus() {
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0)
     threads = available_cpus();
-  for (int i = 1; i < threads; ++i)
-    workers_.emplace_back([this] { work(); });
+  try {
+    for (int i = 1; i < threads; ++i)
+      workers_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error &) { // a limit on threads: those that there are do all the work
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -31,32 +55,44 @@ ThreadPool::~ThreadPool() {
     t.join();
 }
 
-void ThreadPool::take_ranges() {
+void ThreadPool::take_ranges(int worker) {
   inside_range = true;
   for (;;) {
     int64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
     if (begin >= count_)
       break;
-    call_(body_, begin, std::min(begin + chunk_, count_));
+    call_(body_, begin, count_ - begin > chunk_ ? begin + chunk_ : count_, worker);
   }
   inside_range = false;
 }
 
-void ThreadPool::work() {
+bool ThreadPool::join() {
+  uint32_t members = members_.load(std::memory_order_relaxed);
+  while (members & kOpen)
+    if (members_.compare_exchange_weak(members, members + 1, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
+void ThreadPool::leave() {
+  // The last one out of a closed job wakes its caller.
+  if (members_.fetch_sub(1, std::memory_order_release) == 1)
+    members_.notify_all();
+}
+
+void ThreadPool::work(int worker) {
   uint32_t seen = 0;
   for (;;) {
-    int spins = 0;
-    while (generation_.load(std::memory_order_acquire) == seen) {
-      if (++spins < kSpins)
-        _mm_pause();
-      else
-        generation_.wait(seen, std::memory_order_acquire);
-    }
+    wait_while(generation_, seen);
     seen = generation_.load(std::memory_order_acquire);
     if (stopping_.load(std::memory_order_relaxed))
       return;
-    take_ranges();
-    running_.fetch_sub(1, std::memory_order_release);
+    // Whatever job is open now is a right one to join; if it is over already there is nothing to do.
+    if (!join())
+      continue;
+    take_ranges(worker);
+    leave();
   }
 }
 
@@ -64,8 +100,8 @@ void ThreadPool::run(int64_t count, int64_t grain, Call call, void *body) {
   if (count <= 0)
     return;
   grain = std::max<int64_t>(1, grain);
-  if (workers_.empty() || count <= grain || inside_range || !busy_.try_lock()) {
-    call(body, 0, count);
+  if (workers_.empty() || count <= grain || count > kMaxCount || inside_range || !busy_.try_lock()) {
+    call(body, 0, count, 0);
     return;
   }
   std::lock_guard<std::mutex> lock(busy_, std::adopt_lock);
@@ -73,14 +109,23 @@ void ThreadPool::run(int64_t count, int64_t grain, Call call, void *body) {
   body_ = body;
   count_ = count;
   // Four ranges a thread: enough to even out, few enough that taking them costs nothing.
-  chunk_ = std::max(grain, (count + 4 * size() - 1) / (4 * size()));
+  chunk_ = std::max(grain, count / (4 * size()) + 1);
   next_.store(0, std::memory_order_relaxed);
-  running_.store(int(workers_.size()), std::memory_order_relaxed);
+  members_.store(kOpen, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
-  generation_.notify_all();
-  take_ranges();
-  while (running_.load(std::memory_order_acquire) != 0)
-    _mm_pause();
+  // Only as many as there are ranges for: waking a sleeper costs a microsecond.
+  if (int64_t wanted = (count - 1) / chunk_; wanted >= int64_t(workers_.size()))
+    generation_.notify_all();
+  else
+    for (; wanted > 0; --wanted)
+      generation_.notify_one();
+  take_ranges(0);
+  // Nobody joins from here on; those inside finish the ranges they have.
+  uint32_t members = members_.fetch_and(~kOpen, std::memory_order_acquire) & ~kOpen;
+  while (members != 0) {
+    wait_while(members_, members);
+    members = members_.load(std::memory_order_acquire);
+  }
 }
 
 } // namespace quaver
