@@ -1,6 +1,8 @@
 //===- run_walk.cpp - one run of an entry: the operations -------------------===//
 #include "runtime/executor/run.h"
 
+#include "runtime/base/trace.h"
+
 #include <chrono>
 
 namespace quaver {
@@ -86,6 +88,7 @@ Status Run::launch(const LaunchOperation &op) {
   params.workgroups = values[op.workgroups];
   params.grain = values[op.grain] > 0 ? values[op.grain] : 1;
   params.scratch_bytes = static_cast<size_t>(values[op.scratch_bytes]);
+  TraceScope scope("launch", op.label);
   if (!request_.profile)
     return request_.stream.launch(params);
   auto begin = std::chrono::steady_clock::now();

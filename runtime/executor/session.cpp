@@ -1,6 +1,7 @@
 //===- session.cpp - a model on a device, ready to run ----------------------===//
 #include "runtime/executor/session.h"
 
+#include "runtime/base/trace.h"
 #include "runtime/executor/input_shapes.h"
 #include "runtime/plan/element_type.h"
 
@@ -94,6 +95,7 @@ Status match_outputs(const plan::Entry &entry, std::span<RunOutput> outputs,
 
 Status Session::run(const EntryProgram &entry, std::span<const RunInput> inputs, std::span<RunOutput> outputs,
                     const RunOptions &options) {
+  TraceScope scope("run", entry.name());
   std::vector<const TensorView *> ordered_inputs;
   std::vector<RunOutput *> ordered_outputs;
   QUAVER_RETURN_IF_ERROR(match_inputs(entry.entry(), inputs, &ordered_inputs));
