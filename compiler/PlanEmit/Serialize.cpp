@@ -38,7 +38,7 @@ uint32_t ExprTable::dim(llvm::StringRef symbol) {
   const graph::DataDependentDim *fromData = nullptr;
   for (const graph::DataDependentDim &d : shapes.dataDependent())
     if (d.symbol == symbol) fromData = &d;
-  uint32_t bound = fromData && fromData->upperBound ? add(*fromData->upperBound) : 0;
+  uint32_t boundPlus1 = fromData && fromData->upperBound ? add(*fromData->upperBound) + 1 : 0;
   uint32_t index = plan.dims_size();
   dims[symbol.str()] = index;
   plan::Dim *d = plan.add_dims();
@@ -48,7 +48,7 @@ uint32_t ExprTable::dim(llvm::StringRef symbol) {
   d->set_max(b.max.value_or(0));
   d->set_multiple_of(b.multipleOf);
   d->set_data_dependent(fromData != nullptr);
-  d->set_upper_bound(bound);
+  d->set_upper_bound_plus_1(boundPlus1);
   return index;
 }
 

@@ -3,80 +3,8 @@
 
 #include "runtime/plan/expr_printer.h"
 
-#include <algorithm>
-
 namespace quaver {
-namespace {
-
 using Kind = plan::Expr;
-
-int operand_count(plan::Expr::Kind kind) {
-  switch (kind) {
-  case Kind::CONSTANT:
-  case Kind::DIM:
-    return 0;
-  case Kind::SELECT:
-    return 3;
-  default:
-    return 2;
-  }
-}
-
-/// Floor division and the remainder with the divisor's sign; INT64_MIN / -1 overflows.
-SizeState divide(int64_t a, int64_t b, int64_t *floor, int64_t *mod) {
-  if (b == 0)
-    return SizeState::kDivisionByZero;
-  if (a == INT64_MIN && b == -1)
-    return SizeState::kOverflow;
-  int64_t quotient = a / b, remainder = a % b;
-  if (remainder != 0 && (remainder < 0) != (b < 0)) {
-    --quotient;
-    remainder += b;
-  }
-  *floor = quotient;
-  *mod = remainder;
-  return SizeState::kKnown;
-}
-
-SizeState apply(plan::Expr::Kind kind, int64_t a, int64_t b, int64_t *out) {
-  auto checked = [](bool overflow) { return overflow ? SizeState::kOverflow : SizeState::kKnown; };
-  int64_t ignored;
-  switch (kind) {
-  case Kind::ADD:
-    return checked(__builtin_add_overflow(a, b, out));
-  case Kind::SUB:
-    return checked(__builtin_sub_overflow(a, b, out));
-  case Kind::MUL:
-    return checked(__builtin_mul_overflow(a, b, out));
-  case Kind::FLOOR_DIV:
-    return divide(a, b, out, &ignored);
-  case Kind::CEIL_DIV: {
-    int64_t mod = 0;
-    SizeState state = divide(a, b, out, &mod);
-    *out += state == SizeState::kKnown && mod != 0;
-    return state;
-  }
-  case Kind::MOD:
-    return divide(a, b, &ignored, out);
-  case Kind::MIN:
-    *out = std::min(a, b);
-    return SizeState::kKnown;
-  case Kind::MAX:
-    *out = std::max(a, b);
-    return SizeState::kKnown;
-  case Kind::EQ:
-    *out = a == b;
-    return SizeState::kKnown;
-  case Kind::LT:
-    *out = a < b;
-    return SizeState::kKnown;
-  default:
-    return SizeState::kUnbound; // CONSTANT, DIM and SELECT are evaluate_node's; the validator refuses other
-                                // kinds
-  }
-}
-
-} // namespace
 
 SizeProgram::SizeProgram(const plan::Plan &plan, const std::vector<uint32_t> &roots) : plan_(plan) {
   const int count = plan.exprs_size();
@@ -92,7 +20,7 @@ SizeProgram::SizeProgram(const plan::Plan &plan, const std::vector<uint32_t> &ro
       if (!reached[i])
         continue;
       const plan::Expr &expr = plan.exprs(i);
-      int operands = operand_count(expr.kind());
+      int operands = plan::expr_operands(expr.kind());
       if (operands > 0)
         reached[expr.a()] = reached[expr.b()] = 1;
       if (operands == 3)
@@ -100,8 +28,9 @@ SizeProgram::SizeProgram(const plan::Plan &plan, const std::vector<uint32_t> &ro
       if (expr.kind() == Kind::DIM && !dim_reached[expr.value()]) {
         dim_reached[expr.value()] = 1;
         const plan::Dim &dim = plan.dims(static_cast<int>(expr.value()));
-        if (dim.data_dependent() && !reached[dim.upper_bound()]) {
-          reached[dim.upper_bound()] = 1;
+        uint32_t bound = dim.upper_bound_plus_1();
+        if (dim.data_dependent() && bound && !reached[bound - 1]) {
+          reached[bound - 1] = 1;
           again = true;
         }
       }
@@ -115,7 +44,7 @@ SizeProgram::SizeProgram(const plan::Plan &plan, const std::vector<uint32_t> &ro
     const plan::Expr &expr = plan.exprs(i);
     Node node{expr.kind(), 0, 0, 0, expr.value()};
     bool late = expr.kind() == Kind::DIM && plan.dims(static_cast<int>(expr.value())).data_dependent();
-    int operands = operand_count(expr.kind());
+    int operands = plan::expr_operands(expr.kind());
     if (operands > 0) {
       node.a = slot_of_expr_[expr.a()];
       node.b = slot_of_expr_[expr.b()];
@@ -135,8 +64,8 @@ SizeProgram::SizeProgram(const plan::Plan &plan, const std::vector<uint32_t> &ro
   }
   for (int d = 0; d < plan.dims_size(); ++d) {
     dim_names_.push_back(plan.dims(d).name());
-    if (dim_reached[d] && plan.dims(d).data_dependent())
-      late_dims_.push_back({static_cast<uint32_t>(d), slot_of_expr_[plan.dims(d).upper_bound()]});
+    if (uint32_t bound = plan.dims(d).upper_bound_plus_1(); dim_reached[d] && plan.dims(d).data_dependent())
+      late_dims_.push_back({static_cast<uint32_t>(d), bound ? slot_of_expr_[bound - 1] : kUnbounded});
   }
 }
 
@@ -175,7 +104,7 @@ void SizeProgram::evaluate_node(const Node &node, const std::vector<int64_t> &di
     else if (states[node.b] != SizeState::kKnown)
       states[slot] = states[node.b];
     else
-      states[slot] = apply(node.kind, values[node.a], values[node.b], &values[slot]);
+      states[slot] = plan::apply_expr(node.kind, values[node.a], values[node.b], &values[slot]);
   }
 }
 
@@ -201,7 +130,7 @@ Status SizeProgram::bind_late(SizeValues &v, uint32_t dim, int64_t value) const 
     return DataLossError("dimension '" + dim_names_[dim] + "' was computed as " + std::to_string(value) +
                          ": the plan is wrong, compile the model again");
   for (const LateDim &late : late_dims_)
-    if (late.dim == dim &&
+    if (late.dim == dim && late.upper_bound != kUnbounded &&
         (v.reserve_states[late.upper_bound] != SizeState::kKnown || value > v.reserve[late.upper_bound]))
       return DataLossError("dimension '" + dim_names_[dim] + "' was computed as " + std::to_string(value) +
                            ", more than its bound " + std::to_string(v.reserve[late.upper_bound]) +
@@ -226,7 +155,8 @@ void SizeProgram::evaluate_reserve(SizeValues &v) const {
     for (uint32_t slot : late_)
       evaluate_node(nodes_[slot], dims, bound, slot, v.reserve, v.reserve_states);
     for (const LateDim &late : late_dims_)
-      if (!bound[late.dim] && v.reserve_states[late.upper_bound] == SizeState::kKnown) {
+      if (!bound[late.dim] && late.upper_bound != kUnbounded &&
+          v.reserve_states[late.upper_bound] == SizeState::kKnown) {
         dims[late.dim] = v.reserve[late.upper_bound];
         bound[late.dim] = 1;
       }

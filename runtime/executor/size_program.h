@@ -14,7 +14,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
-#include "runtime/plan/plan.pb.h"
+#include "runtime/plan/expr.h"
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@
 
 namespace quaver {
 
-enum class SizeState : uint8_t { kUnbound, kKnown, kOverflow, kDivisionByZero };
+using SizeState = plan::ExprOutcome;
 
 /// The values of a program's slots during one run.
 struct SizeValues {
@@ -76,9 +76,10 @@ private:
   std::vector<uint32_t> slot_of_expr_, expr_of_slot_;
   std::vector<uint32_t> late_; // slots, ascending
   std::vector<uint8_t> is_late_;
+  static constexpr uint32_t kUnbounded = UINT32_MAX;
   struct LateDim {
     uint32_t dim;
-    uint32_t upper_bound; // slot
+    uint32_t upper_bound; // slot or kUnbounded
   };
   std::vector<LateDim> late_dims_;
   std::vector<std::string> dim_names_;

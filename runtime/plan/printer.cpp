@@ -165,7 +165,9 @@ std::string print_artifact(const Artifact &artifact, bool instructions) {
     if (d.multiple_of() > 1)
       p.out << ", a multiple of " << d.multiple_of();
     if (d.data_dependent())
-      p.out << ", depends on data, at most " << print_expr(plan, d.upper_bound());
+      p.out << ", depends on data, "
+            << (d.upper_bound_plus_1() ? "at most " + print_expr(plan, d.upper_bound_plus_1() - 1)
+                                       : "without a bound");
     p.out << "\n";
   }
   uint64_t weight_bytes = 0;

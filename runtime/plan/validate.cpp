@@ -62,8 +62,8 @@ Status Validator::dims() const {
       return bad("dimension name \"", d.name(), "\" is empty or taken");
     if (d.min() < 0 || (d.max() && d.max() < d.min()) || d.multiple_of() < 0)
       return bad("dimension ", d.name(), " has limits ", d.min(), "..", d.max(), " by ", d.multiple_of());
-    if (d.data_dependent())
-      QUAVER_RETURN_IF_ERROR(expr(d.upper_bound(), "a dimension's bound"));
+    if (d.upper_bound_plus_1() > uint32_t(plan_.exprs_size()))
+      return bad("dimension ", d.name(), " has unknown bound ", d.upper_bound_plus_1());
   }
   return OkStatus();
 }

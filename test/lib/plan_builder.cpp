@@ -176,7 +176,7 @@ E PlanBuilder::late_dim(const std::string &name, E upper_bound, uint32_t *out_in
   E expr = dim(name);
   *out_index = static_cast<uint32_t>(plan.dims_size() - 1);
   plan.mutable_dims(plan.dims_size() - 1)->set_data_dependent(true);
-  plan.mutable_dims(plan.dims_size() - 1)->set_upper_bound(upper_bound.index);
+  plan.mutable_dims(plan.dims_size() - 1)->set_upper_bound_plus_1(upper_bound.index + 1);
   return expr;
 }
 
