@@ -52,8 +52,9 @@ QUAVER_INLINE const uint8_t *zeroExtended(const uint8_t *from, int64_t bytes, ui
 }
 
 template <class Kind> struct StridedPanels {
+  static constexpr bool kFetches = false;
   QUAVER_INLINE const float *block(const GemmArguments &g, int64_t p, int64_t firstStep, int64_t steps,
-                                   float *room) {
+                                   float *room, const uint8_t *) {
     constexpr int kPerStep = Kind::Mac::kPerStep;
     const int64_t bytes = bytesOf(g.bType), columns = smaller(kTileColumns, g.n - p * kTileColumns);
     const int64_t k0 = firstStep * kPerStep, count = smaller(steps * kPerStep, g.k - k0);

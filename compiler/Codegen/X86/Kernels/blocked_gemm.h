@@ -62,10 +62,17 @@ template <class Kind> QUAVER_INLINE float scaleOfWeights(const GemmArguments &g,
   return scale * Kind::Panel::kFactor; // an exact power of two
 }
 
+// What to fetch into the cache while computing: one piece of B a step, from `from` on, `stride` bytes apart.
+// A stride of 0 fetches nothing new, at no cost and without a second copy of the loop.
+struct Ahead {
+  const uint8_t *from;
+  int64_t stride;
+};
+
 // One register tile over `steps` of K: kRows x 2 vectors. Returns in `sums`, row-major with kSumsStride.
-template <class Kind, int kRows>
+template <class Kind, bool kFetches, int kRows>
 QUAVER_INLINE void tile(const GemmArguments &g, const float *a, const float *b, int64_t steps, float *sums,
-                        bool isFirst, int64_t row, int64_t k, float bScale) {
+                        bool isFirst, int64_t row, int64_t k, float bScale, Ahead ahead) {
   constexpr bool kContinues = Kind::kScaling == Scaling::None; // the accumulators are the sums themselves
   F32x acc[kRows][2];
   QUAVER_UNROLLED
@@ -76,6 +83,11 @@ QUAVER_INLINE void tile(const GemmArguments &g, const float *a, const float *b, 
   QUAVER_UNROLLED_BY_4
   for (int64_t s = 0; s < steps; ++s) {
     const F32x left = load(b + s * kTileColumns), right = load(b + s * kTileColumns + kWidth);
+    if constexpr (kFetches) {
+      prefetch(ahead.from + s * ahead.stride);
+      if constexpr (Kind::Panel::kBytesPerStep > 64)
+        prefetch(ahead.from + s * ahead.stride + 64);
+    }
     QUAVER_UNROLLED
     for (int r = 0; r < kRows; ++r) {
       const F32x x = broadcast(a[r * kAStride + s]);
@@ -105,33 +117,33 @@ QUAVER_INLINE void tile(const GemmArguments &g, const float *a, const float *b, 
 
 // All rows of the block against one panel block. Leftover rows take the next larger tile, whose extra rows
 // are zeros.
-template <class Kind>
+template <class Kind, bool kFetches>
 QUAVER_INLINE void rowsTimesPanel(const GemmArguments &g, const float *a, const float *b, int64_t steps,
-                                  float *sums, bool isFirst, int64_t firstRow, int64_t rows, int64_t k,
-                                  float bScale) {
+                                  float *sums, bool isFirst, int64_t row, int64_t rows, int64_t k,
+                                  float bScale, Ahead ahead) {
+  constexpr int kMost = kTileRows, kMany = kTileRows * 2 / 3, kFew = kTileRows / 3;
   int64_t r = 0;
   QUAVER_ROLLED
-  for (; rows - r > kTileRows * 2 / 3; r += kTileRows)
-    tile<Kind, kTileRows>(g, a + r * kAStride, b, steps, sums + r * kSumsStride, isFirst, firstRow + r, k,
-                          bScale);
+  for (; rows - r > kMany; r += kMost) {
+    tile<Kind, kFetches, kMost>(g, a, b, steps, sums, isFirst, row + r, k, bScale, ahead);
+    a += kMost * kAStride;
+    sums += kMost * kSumsStride;
+    ahead.from += steps * ahead.stride;
+  }
   const int64_t left = rows - r;
-  if (left <= 0)
-    return;
-  a += r * kAStride;
-  sums += r * kSumsStride;
-  if (left > kTileRows / 3)
-    tile<Kind, kTileRows * 2 / 3>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
-  else if (left > 1 && kTileRows / 3 > 2)
-    tile<Kind, kTileRows / 3>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
+  if (left > kFew)
+    tile<Kind, kFetches, kMany>(g, a, b, steps, sums, isFirst, row + r, k, bScale, ahead);
   else if (left > 1)
-    tile<Kind, 2>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
-  else
-    tile<Kind, 1>(g, a, b, steps, sums, isFirst, firstRow + r, k, bScale);
+    tile<Kind, kFetches, kFew>(g, a, b, steps, sums, isFirst, row + r, k, bScale, ahead);
+  else if (left == 1)
+    tile<Kind, kFetches, 1>(g, a, b, steps, sums, isFirst, row + r, k, bScale, ahead);
 }
 
-template <class Kind> QUAVER_INLINE void decodePanel(const uint8_t *from, int64_t steps, float *to) {
+template <class Kind>
+QUAVER_INLINE void decodePanel(const uint8_t *from, int64_t steps, float *to, const uint8_t *ahead) {
   QUAVER_UNROLLED_BY_2
   for (int64_t s = 0; s < steps; ++s) {
+    prefetch(ahead + s * Kind::Panel::kBytesPerStep);
     const Columns c = Kind::Panel::decode(from + s * Kind::Panel::kBytesPerStep);
     store(to + s * kTileColumns, c.left);
     store(to + s * kTileColumns + kWidth, c.right);
@@ -141,12 +153,13 @@ template <class Kind> QUAVER_INLINE void decodePanel(const uint8_t *from, int64_
 // Where blocks of B come from: here, panels packed ahead. Returns words [steps][kTileColumns] of panel p,
 // from `firstStep` on; `room` holds one block of a panel.
 template <class Kind> struct PackedPanels {
+  static constexpr bool kFetches = !Kind::Panel::kDecodes; // else decoding fetches
   QUAVER_INLINE const float *block(const GemmArguments &g, int64_t p, int64_t firstStep, int64_t steps,
-                                   float *room) {
+                                   float *room, const uint8_t *ahead) {
     const uint8_t *from = panelAt<Kind>(g, p, firstStep);
     if constexpr (!Kind::Panel::kDecodes)
       return reinterpret_cast<const float *>(from);
-    decodePanel<Kind>(from, steps, room);
+    decodePanel<Kind>(from, steps, room, ahead);
     return room;
   }
 };
@@ -176,6 +189,8 @@ QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t row
   float *const packedA = g.scratch;
   float *const room = packedA + kGeometry.blockRows * kAStride;
   float *const sums = room + kGeometry.blockSteps * kTileColumns;
+  const int64_t aheadStride =
+      Kind::Panel::kBytesPerStep / ceilDiv(rows, kTileRows); // each tile fetches its share
   QUAVER_ROLLED
   for (int64_t k0 = 0; k0 < g.k; k0 += Kind::kBlockK) {
     const int64_t count = smaller(Kind::kBlockK, g.k - k0), steps = stepsOf<Kind>(count);
@@ -185,12 +200,17 @@ QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t row
       QUAVER_ROLLED
       for (int64_t s = 0; s < steps; s += Kind::kChunkSteps) {
         const int64_t chunk = smaller(Kind::kChunkSteps, steps - s), k = k0 + s * Kind::Mac::kPerStep;
-        const float *b = Panels::block(g, p, k / Kind::Mac::kPerStep, chunk, room);
+        // The same block of the next panel; after the last one, the next block of the first.
+        const int64_t step = k / Kind::Mac::kPerStep;
+        const uint8_t *ahead = p + 1 < lastPanel ? panelAt<Kind>(g, p + 1, step)
+                                                 : panelAt<Kind>(g, panel, step + kGeometry.blockSteps);
+        const float *b = Panels::block(g, p, step, chunk, room, ahead);
         float bScale = 1;
         if constexpr (Kind::kScaling != Scaling::None)
           bScale = scaleOfWeights<Kind>(g, p, k);
-        rowsTimesPanel<Kind>(g, packedA + s, b, chunk, sums + (p - panel) * kTileColumns, k == 0, row, rows,
-                             k, bScale);
+        rowsTimesPanel<Kind, Panels::kFetches>(g, packedA + s, b, chunk, sums + (p - panel) * kTileColumns,
+                                               k == 0, row, rows, k, bScale,
+                                               {ahead, Kind::Panel::kBytesPerStep});
       }
     }
   }
