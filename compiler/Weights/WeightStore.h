@@ -1,0 +1,48 @@
+// The bytes behind graph.weight symbols during one compilation.
+#pragma once
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quaver {
+
+/// One constant tensor: row-major, little-endian, i1 as one byte of 0 or 1.
+struct WeightData {
+  mlir::RankedTensorType type;
+  llvm::ArrayRef<char> bytes;
+  std::string sourceName;              // as the model names it
+  std::string program;                 // what was done to it since, readable
+  std::shared_ptr<const void> owner;   // keeps the bytes alive: a mapped file, or the vector that holds them
+};
+
+/// Symbol name -> bytes. Spans point into mapped files wherever nothing was computed, so that compiling needs no second copy of a
+/// model's weights. Not thread-safe.
+class WeightStore {
+public:
+  /// Adds under a name made unique from `name`, and returns it.
+  std::string add(llvm::StringRef name, WeightData data);
+  /// Owned bytes.
+  std::string add(llvm::StringRef name, mlir::RankedTensorType type, std::vector<char> bytes, std::string sourceName, std::string program);
+  const WeightData *find(llvm::StringRef name) const;
+  void erase(llvm::StringRef name) { weights.erase(name); }
+  /// Bytes of weights that are owned, not mapped.
+  size_t ownedBytes() const;
+
+private:
+  llvm::StringMap<WeightData> weights;
+};
+
+/// Bytes of one element in memory (i1: 1), and of a whole static tensor.
+int64_t storageBytes(mlir::Type element);
+int64_t storageBytes(mlir::RankedTensorType type);
+
+/// The bytes of a constant's attribute in the store's layout.
+std::vector<char> bytesOf(mlir::ElementsAttr value);
+/// The attribute of bytes in the store's layout.
+mlir::DenseElementsAttr attributeOf(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes);
+
+} // namespace quaver
