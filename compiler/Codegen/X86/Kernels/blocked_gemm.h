@@ -209,8 +209,7 @@ QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t row
         if constexpr (Kind::kScaling != Scaling::None)
           bScale = scaleOfWeights<Kind>(g, p, k);
         rowsTimesPanel<Kind, Panels::kFetches>(g, packedA + s, b, chunk, sums + (p - panel) * kTileColumns,
-                                               k == 0, row, rows, k, bScale,
-                                               {ahead, Kind::Panel::kBytesPerStep});
+                                               k == 0, row, rows, k, bScale, {ahead, aheadStride});
       }
     }
   }
