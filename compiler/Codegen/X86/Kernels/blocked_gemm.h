@@ -141,12 +141,25 @@ QUAVER_INLINE void rowsTimesPanel(const GemmArguments &g, const float *a, const 
 
 template <class Kind>
 QUAVER_INLINE void decodePanel(const uint8_t *from, int64_t steps, float *to, const uint8_t *ahead) {
-  QUAVER_UNROLLED_BY_2
-  for (int64_t s = 0; s < steps; ++s) {
-    prefetch(ahead + s * Kind::Panel::kBytesPerStep);
-    const Columns c = Kind::Panel::decode(from + s * Kind::Panel::kBytesPerStep);
-    store(to + s * kTileColumns, c.left);
-    store(to + s * kTileColumns + kWidth, c.right);
+  constexpr int kBytesPerStep = Kind::Panel::kBytesPerStep;
+  int64_t s = 0;
+  QUAVER_ROLLED
+  for (; s + 2 <= steps; s += 2, to += 2 * kTileColumns) {
+    QUAVER_UNROLLED
+    for (int line = 0; line < 2 * kBytesPerStep; line += 64)
+      prefetch(ahead + s * kBytesPerStep + line);
+    Columns c[2];
+    decodeTwo<typename Kind::Panel>(from + s * kBytesPerStep, c);
+    QUAVER_UNROLLED
+    for (int i = 0; i < 2; ++i) {
+      store(to + i * kTileColumns, c[i].left);
+      store(to + i * kTileColumns + kWidth, c[i].right);
+    }
+  }
+  if (s < steps) {
+    const Columns c = Kind::Panel::decode(from + s * kBytesPerStep);
+    store(to, c.left);
+    store(to + kWidth, c.right);
   }
 }
 

@@ -10,6 +10,12 @@ namespace quaver::x86::QUAVER_SET_NAMESPACE {
 constexpr int kGroupPanels = kGeometry.groupColumns / kTileColumns;
 constexpr int kPrefetchBytes = 4096; // a page ahead: the hardware prefetcher stops at page borders
 
+template <class Kind> QUAVER_INLINE void addStep(F32x (&acc)[2], float word, const Columns &b) {
+  const F32x x = broadcast(word);
+  acc[0] = Kind::Mac::mac(acc[0], x, b.left);
+  acc[1] = Kind::Mac::mac(acc[1], x, b.right);
+}
+
 // kPanels panels side by side, so that enough accumulators hide the latency of one multiply-add without
 // changing the order of any sum.
 template <class Kind, int kRows, int kPanels>
@@ -33,25 +39,32 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
       QUAVER_UNROLLED
     for (int r = 0; r < kRows; ++r)
       acc[p][r][0] = acc[p][r][1] = zero();
-    QUAVER_UNROLLED_BY_2
-    for (int64_t s = s0; s < last; ++s) {
-      Columns b[kPanels];
+    int64_t s = s0;
+    QUAVER_ROLLED
+    for (; s + 2 <= last; s += 2) {
       QUAVER_UNROLLED
       for (int p = 0; p < kPanels; ++p) {
         const uint8_t *from = panelAt<Kind>(g, panel + p, s);
-        prefetch(from + kPrefetchBytes);
-        if constexpr (kBytesPerStep > 64)
-          prefetch(from + kPrefetchBytes + 64);
-        b[p] = Kind::Panel::decode(from);
-      }
-      QUAVER_UNROLLED
-      for (int r = 0; r < kRows; ++r) {
-        const F32x x = broadcast(a[r * aStride + s]);
         QUAVER_UNROLLED
-        for (int p = 0; p < kPanels; ++p) {
-          acc[p][r][0] = Kind::Mac::mac(acc[p][r][0], x, b[p].left);
-          acc[p][r][1] = Kind::Mac::mac(acc[p][r][1], x, b[p].right);
-        }
+        for (int line = 0; line < 2 * kBytesPerStep; line += 64)
+          prefetch(from + kPrefetchBytes + line);
+        Columns b[2];
+        decodeTwo<typename Kind::Panel>(from, b);
+        QUAVER_UNROLLED
+        for (int r = 0; r < kRows; ++r)
+          addStep<Kind>(acc[p][r], a[r * aStride + s], b[0]);
+        QUAVER_UNROLLED
+        for (int r = 0; r < kRows; ++r)
+          addStep<Kind>(acc[p][r], a[r * aStride + s + 1], b[1]);
+      }
+    }
+    if (s < last) {
+      QUAVER_UNROLLED
+      for (int p = 0; p < kPanels; ++p) {
+        const Columns b = Kind::Panel::decode(panelAt<Kind>(g, panel + p, s));
+        QUAVER_UNROLLED
+        for (int r = 0; r < kRows; ++r)
+          addStep<Kind>(acc[p][r], a[r * aStride + s], b);
       }
     }
     QUAVER_UNROLLED
