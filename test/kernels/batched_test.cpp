@@ -90,7 +90,7 @@ TEST_P(EverySetBatched, ExactIntegers) {
           for (const auto &[begin, end] : {std::pair{int64_t{0}, count / 2}, {count / 2, count}})
             kernel(a.bytes.data(), int64_t(type), a.rowStride, a.columnStride, b.bytes.data(), int64_t(type),
                    b.rowStride, b.columnStride, c.m, c.n, c.k, begin, end, scratch.data(), bindings,
-                   constants);
+                   constants, storeResult, batchOffset);
           ASSERT_TRUE(result.isWrittenOnce());
           for (int64_t batch = 0; batch < c.batches; ++batch)
             for (int64_t i = 0; i < c.m; ++i)

@@ -102,7 +102,8 @@ Result run(const KernelSet &set, Gemm gemm, const Problem &p, int64_t pieces = 1
   for (int64_t i = 0; i < pieces; ++i)
     gemm(p.a.data(), int64_t(p.aType), p.aRowStride, p.aColumnStride, p.aScaled ? p.aScales.data() : nullptr,
          p.kBlocks(), 1, p.packed.data(), p.bScaled ? p.bScales.data() : nullptr, p.kBlocks(), 1, p.c.m,
-         p.c.n, p.c.k, groups * i / pieces, groups * (i + 1) / pieces, scratch.data(), bindings, nullptr);
+         p.c.n, p.c.k, groups * i / pieces, groups * (i + 1) / pieces, scratch.data(), bindings, nullptr,
+         storeResult);
   EXPECT_TRUE(result.isWrittenOnce());
   return result;
 }
@@ -289,9 +290,9 @@ TEST_P(EverySet, EmptyRange) {
   Result result(5, 40);
   void *bindings[] = {&result};
   (set().*kind().gemm)(p.a.data(), int64_t(p.aType), p.aRowStride, 1, p.aScales.data(), 1, 1, p.packed.data(),
-                       p.bScales.data(), 1, 1, 5, 40, 8, 1, 1, nullptr, bindings, nullptr);
+                       p.bScales.data(), 1, 1, 5, 40, 8, 1, 1, nullptr, bindings, nullptr, storeResult);
   (set().*kind().gemm)(p.a.data(), int64_t(p.aType), p.aRowStride, 1, p.aScales.data(), 1, 1, p.packed.data(),
-                       p.bScales.data(), 1, 1, 0, 40, 8, 0, 0, nullptr, bindings, nullptr);
+                       p.bScales.data(), 1, 1, 0, 40, 8, 0, 0, nullptr, bindings, nullptr, storeResult);
   for (const int w : result.writes)
     EXPECT_EQ(w, 0);
 }

@@ -19,10 +19,13 @@ DECLARE(avx512)
 DECLARE(avx512_bf16)
 DECLARE(simde_avx512)
 DECLARE(simde_avx512_bf16)
+}
 
-void epilogue(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n, void *const *bindings,
-              const int64_t *) {
-  auto &result = *static_cast<quaver::x86::test::Result *>(bindings[0]);
+namespace quaver::x86::test {
+
+void storeResult(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n,
+                 void *const *bindings, const int64_t *) {
+  auto &result = *static_cast<Result *>(bindings[0]);
   assert(row >= 0 && row < result.rows && column >= 0 && n > 0 && column + n <= result.columns);
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = (batch * result.rows + row) * result.columns + column + i;
@@ -31,12 +34,9 @@ void epilogue(const float *sums, int64_t batch, int64_t row, int64_t column, int
   }
 }
 
-int64_t batch_offset(int64_t operand, int64_t batch, const int64_t *constants) {
+int64_t batchOffset(int64_t operand, int64_t batch, const int64_t *constants) {
   return operand == 0 ? batch * constants[0] : batch / constants[2] * constants[1];
 }
-}
-
-namespace quaver::x86::test {
 
 #define SET(set, features)                                                                                   \
   KernelSet {                                                                                                \

@@ -9,16 +9,19 @@
 
 namespace quaver::x86::test {
 
+using Epilogue = void (*)(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n,
+                          void *const *bindings, const int64_t *constants);
+using BatchOffset = int64_t (*)(int64_t operand, int64_t batch, const int64_t *constants);
 using Gemm = void (*)(const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride,
                       const float *a_scales, int64_t a_scale_row_stride, int64_t a_scale_k_stride,
                       const void *b, const float *b_scales, int64_t b_scale_n_stride,
                       int64_t b_scale_k_stride, int64_t m, int64_t n, int64_t k, int64_t begin, int64_t end,
-                      void *scratch, void *const *bindings, const int64_t *constants);
-
+                      void *scratch, void *const *bindings, const int64_t *constants, Epilogue epilogue);
 using BatchedMatmul = void (*)(const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride,
                                const void *b, int64_t b_type, int64_t b_row_stride, int64_t b_column_stride,
                                int64_t m, int64_t n, int64_t k, int64_t begin, int64_t end, void *scratch,
-                               void *const *bindings, const int64_t *constants);
+                               void *const *bindings, const int64_t *constants, Epilogue epilogue,
+                               BatchOffset batch_offset);
 using Quantize = void (*)(const void *x, int64_t x_type, int64_t x_row_stride, uint8_t *codes,
                           int64_t code_row_stride, float *scales, int64_t scale_row_stride,
                           int64_t scale_k_stride, int64_t power_of_two, int64_t k, int64_t begin,
@@ -35,10 +38,13 @@ struct KernelSet {
 // The sets that this machine can run; those over SIMDe always.
 std::vector<KernelSet> runnableSets();
 
-// The tests' batch_offset reads constants: {elements between matrices of A, of B, matrices of A for each of
+// Reads constants: {elements between matrices of A, of B, matrices of A for each of
 // B}.
+int64_t batchOffset(int64_t operand, int64_t batch, const int64_t *constants);
 
-// What the tests' epilogue stores to: bindings[0] of every call. Each element must be stored exactly once.
+// Stores to bindings[0], a Result. Each element must be stored exactly once.
+void storeResult(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n,
+                 void *const *bindings, const int64_t *constants);
 struct Result {
   int64_t rows, columns, batches;
   std::vector<float> values;

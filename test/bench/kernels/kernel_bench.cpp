@@ -21,12 +21,12 @@ namespace kernels = quaver::x86::QUAVER_SET_NAMESPACE;
 using kernels::kGeometry;
 
 // As an f32 output without bias: one store.
-extern "C" void epilogue(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n,
-                         Bindings bindings, Constants constants) {
+static void storeF32(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n,
+                     Bindings bindings, Constants constants) {
   std::memcpy(static_cast<float *>(bindings[0]) + (batch * constants[0] + row) * constants[1] + column, sums,
               size_t(n) * 4);
 }
-extern "C" int64_t batch_offset(int64_t operand, int64_t batch, Constants constants) {
+static int64_t denseBatches(int64_t operand, int64_t batch, Constants constants) {
   return batch * constants[2 + operand];
 }
 
@@ -124,7 +124,8 @@ struct Operands {
       const uint8_t *b = o.b.data() + copy * o.packedBytes;                                                  \
       QUAVER_CONCAT(QUAVER_SET_NAMESPACE, kernel)                                                            \
       (o.a.data(), int64_t(ElementType::aType), kK, 1, o.aScales.data(), ceilDiv(kK, 128), 1, b,             \
-       o.bScales.data(), ceilDiv(kK, 128), 1, m, kN, kK, 0, groups, o.scratch.data(), bindings, constants);  \
+       o.bScales.data(), ceilDiv(kK, 128), 1, m, kN, kK, 0, groups, o.scratch.data(), bindings, constants,   \
+       storeF32);                                                                                            \
       copy = (copy + 1) % o.copies;                                                                          \
     }                                                                                                        \
     report(state, 2.0 * double(m) * kN * kK, double(o.packedBytes));                                         \
@@ -160,7 +161,8 @@ GEMM_BENCH(e4m3_e4m3_gemm, e4m3_e4m3_gemm, F8E4M3FN, F8E4M3FN)
     for (auto _ : state)                                                                                     \
       QUAVER_CONCAT(QUAVER_SET_NAMESPACE, kernel)                                                            \
     (a.data(), int64_t(ElementType::type), k, 1, b.data(), int64_t(ElementType::type), kTransposed ? 1 : n,  \
-     kTransposed ? k : 1, rows, n, k, 0, groups, scratch.data(), bindings, constants);                       \
+     kTransposed ? k : 1, rows, n, k, 0, groups, scratch.data(), bindings, constants, storeF32,              \
+     denseBatches);                                                                                          \
     report(state, 2.0 * double(heads * rows) * double(n * k), double(heads * k * n * bytes));                \
   }                                                                                                          \
   BENCHMARK(name<true>)->Args({128, 128, 32})->Args({512, 512, 64})->Args({1, 2048, 128})->MinTime(0.1);     \

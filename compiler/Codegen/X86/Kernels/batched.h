@@ -143,6 +143,7 @@ template <class Kind> QUAVER_INLINE void batchedMatmul(QUAVER_BATCHED_PARAMETERS
     g.scratch = static_cast<float *>(scratch);
     g.bindings = bindings;
     g.constants = constants;
+    g.epilogue = epilogue;
     g.batch = batch;
     computeBlock<Kind, StridedPanels<Kind>>(
         g, row, smaller(height, m - row), columnBlock * panelsPerBlock,

@@ -13,5 +13,6 @@ using Bf16Batched = GemmKind<Fma, WordPanel, true, Scaling::None>;
 QUAVER_KERNEL(batched_matmul_bf16)(QUAVER_BATCHED_PARAMETERS) {
   using namespace quaver::x86::QUAVER_SET_NAMESPACE;
   batchedMatmul<Bf16Batched>(a, a_type, a_row_stride, a_column_stride, b, b_type, b_row_stride,
-                             b_column_stride, m, n, k, begin, end, scratch, bindings, constants);
+                             b_column_stride, m, n, k, begin, end, scratch, bindings, constants, epilogue,
+                             batch_offset);
 }

@@ -9,5 +9,6 @@ using F32Batched = GemmKind<Fma, WordPanel, false, Scaling::None>;
 QUAVER_KERNEL(batched_matmul_f32)(QUAVER_BATCHED_PARAMETERS) {
   using namespace quaver::x86::QUAVER_SET_NAMESPACE;
   batchedMatmul<F32Batched>(a, a_type, a_row_stride, a_column_stride, b, b_type, b_row_stride,
-                            b_column_stride, m, n, k, begin, end, scratch, bindings, constants);
+                            b_column_stride, m, n, k, begin, end, scratch, bindings, constants, epilogue,
+                            batch_offset);
 }

@@ -17,5 +17,5 @@ QUAVER_KERNEL(bf16_e4m3_gemm)(QUAVER_GEMM_PARAMETERS) {
   using namespace quaver::x86::QUAVER_SET_NAMESPACE;
   gemm<Bf16E4m3Gemm>(a, a_type, a_row_stride, a_column_stride, a_scales, a_scale_row_stride, a_scale_k_stride,
                      b, b_scales, b_scale_n_stride, b_scale_k_stride, m, n, k, begin, end, scratch, bindings,
-                     constants);
+                     constants, epilogue);
 }

@@ -16,5 +16,5 @@ QUAVER_KERNEL(bf16_gemm)(QUAVER_GEMM_PARAMETERS) {
   using namespace quaver::x86::QUAVER_SET_NAMESPACE;
   gemm<Bf16Gemm>(a, a_type, a_row_stride, a_column_stride, a_scales, a_scale_row_stride, a_scale_k_stride, b,
                  b_scales, b_scale_n_stride, b_scale_k_stride, m, n, k, begin, end, scratch, bindings,
-                 constants);
+                 constants, epilogue);
 }

@@ -42,6 +42,7 @@ struct GemmArguments {
   float *scratch;
   Bindings bindings;
   Constants constants;
+  Epilogue epilogue;
   // Batched products only.
   int64_t batch = 0;
   int64_t bType = 0, bRowStride = 0, bColumnStride = 0;
@@ -234,7 +235,7 @@ QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t row
   }
   QUAVER_ROLLED
   for (int64_t r = 0; r < rows; ++r)
-    epilogue(sums + r * kSumsStride, g.batch, row + r, column, columns, g.bindings, g.constants);
+    g.epilogue(sums + r * kSumsStride, g.batch, row + r, column, columns, g.bindings, g.constants);
 }
 
 // Rows of a block: nearly equal heights, so that the last block is not a splinter.

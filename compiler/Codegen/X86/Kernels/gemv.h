@@ -118,7 +118,7 @@ QUAVER_INLINE void gemvRange(const GemmArguments &g, const float *a, int64_t aSt
     const int64_t column = first * kTileColumns, columns = smaller(last * kTileColumns, g.n) - column;
     QUAVER_ROLLED
     for (int64_t r = 0; r < g.m; ++r)
-      epilogue(sums + r * kSumsStride, 0, r, column, columns, g.bindings, g.constants);
+      g.epilogue(sums + r * kSumsStride, 0, r, column, columns, g.bindings, g.constants);
   }
 }
 
@@ -158,7 +158,8 @@ template <class Kind> QUAVER_INLINE void gemm(QUAVER_GEMM_PARAMETERS) {
                         k,
                         static_cast<float *>(scratch),
                         bindings,
-                        constants};
+                        constants,
+                        epilogue};
   if (m <= 0 || n <= 0)
     return;
   if (m <= kGemvRows)

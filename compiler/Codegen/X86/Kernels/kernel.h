@@ -55,16 +55,16 @@
 using Bindings = void *const *;
 using Constants = const int64_t *;
 
-extern "C" {
-// Defined by the dispatch: takes `n` finished f32 sums of matrix `batch`, row `row`, columns `column`.. and
-// stores the results (bias, activation, residual, conversion). n is a multiple of the panel width except at
-// the right edge.
-void epilogue(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n, Bindings bindings,
-              Constants constants);
-// Defined by the dispatch where a batched kernel is called: offset in elements of matrix `batch` of operand 0
-// (A) or 1 (B). This is where a broadcast batch or grouped heads live.
-int64_t batch_offset(int64_t operand, int64_t batch, Constants constants);
-}
+// The dispatch hands functions of its own to the kernel. They are constants there, so that they are inlined
+// too, and each dispatch of a module has its own.
+//
+// Takes `n` finished f32 sums of matrix `batch`, row `row`, columns `column`.. and stores the results (bias,
+// activation, residual, conversion). n is a multiple of the panel width except at the right edge.
+using Epilogue = void (*)(const float *sums, int64_t batch, int64_t row, int64_t column, int64_t n,
+                          Bindings bindings, Constants constants);
+// Offset in elements of matrix `batch` of operand 0 (A) or 1 (B). This is where a broadcast batch or grouped
+// heads live.
+using BatchOffset = int64_t (*)(int64_t operand, int64_t batch, Constants constants);
 
 // All matrix kernels with packed weights have this one signature:
 //   C[m, n] = epilogue(A[m, k] * B[k, n])
@@ -74,12 +74,12 @@ int64_t batch_offset(int64_t operand, int64_t batch, Constants constants);
 // kb) at b_scales[nb * b_scale_n_stride + kb * b_scale_k_stride]
 //           Strides of 0 make it one scale for all.
 // Workgroups: ceilDiv(m, blockRows) row blocks x ceilDiv(n, groupColumns) column groups, columns fastest.
-// Pointers that a kernel does not name may be null.
+// Pointers that a kernel does not read may be null.
 #define QUAVER_GEMM_PARAMETERS                                                                               \
   const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride, const float *a_scales,       \
       int64_t a_scale_row_stride, int64_t a_scale_k_stride, const void *b, const float *b_scales,            \
       int64_t b_scale_n_stride, int64_t b_scale_k_stride, int64_t m, int64_t n, int64_t k, int64_t begin,    \
-      int64_t end, void *scratch, Bindings bindings, Constants constants
+      int64_t end, void *scratch, Bindings bindings, Constants constants, Epilogue epilogue
 
 // Batched products of activations, nothing packed ahead:
 //   C[batch][m, n] = epilogue(A[batch][m, k] * B[batch][k, n])
@@ -89,7 +89,8 @@ int64_t batch_offset(int64_t operand, int64_t batch, Constants constants);
 #define QUAVER_BATCHED_PARAMETERS                                                                            \
   const void *a, int64_t a_type, int64_t a_row_stride, int64_t a_column_stride, const void *b,               \
       int64_t b_type, int64_t b_row_stride, int64_t b_column_stride, int64_t m, int64_t n, int64_t k,        \
-      int64_t begin, int64_t end, void *scratch, Bindings bindings, Constants constants
+      int64_t begin, int64_t end, void *scratch, Bindings bindings, Constants constants, Epilogue epilogue,  \
+      BatchOffset batch_offset
 
 // Quantization of activations; see quantize_1x128.cpp.
 #define QUAVER_QUANTIZE_PARAMETERS                                                                           \
