@@ -158,6 +158,7 @@ public:
     result["arenas"] = use.arenas;
     result["arenas_high_water"] = use.arenas_high_water;
     result["run_high_water"] = use.run_high_water;
+    result["dynamic_high_water"] = use.dynamic_high_water;
     return result;
   }
 

@@ -150,7 +150,8 @@ qv_status *qv_session_memory(const qv_session *session, qv_memory_use *out_use) 
   *out_use = {};
   return guarded([&]() -> Status {
     MemoryUse use = session->shared->session->memory();
-    *out_use = {use.weights, use.states, use.arenas, use.arenas_high_water, use.run_high_water};
+    *out_use = {use.weights,           use.states,         use.arenas,
+                use.arenas_high_water, use.run_high_water, use.dynamic_high_water};
     return OkStatus();
   });
 }

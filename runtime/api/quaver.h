@@ -281,11 +281,13 @@ QV_EXPORT qv_status *qv_states_load(qv_states *states, const char *name, const v
 
 /* All in bytes. */
 typedef struct qv_memory_use {
-  size_t weights;           /* mapped (host) or uploaded (other devices) */
-  size_t states;            /* of the session's own set, once it is used */
-  size_t arenas;            /* reserved now, for all concurrent runs */
-  size_t arenas_high_water; /* largest `arenas` so far */
-  size_t run_high_water;    /* largest use of its arena by one run so far */
+  size_t weights;            /* mapped (host) or uploaded (other devices) */
+  size_t states;             /* of the session's own set, once it is used */
+  size_t arenas;             /* reserved now, for all concurrent runs */
+  size_t arenas_high_water;  /* largest `arenas` so far */
+  size_t run_high_water;     /* largest use of its arena by one run so far */
+  size_t dynamic_high_water; /* most that one run needed for buffers whose size depends on data without a
+                                bound */
 } qv_memory_use;
 
 QV_EXPORT qv_status *qv_session_memory(const qv_session *session, qv_memory_use *out_use);

@@ -1,6 +1,7 @@
 //===- entry_program.cpp - an entry of the plan as flat arrays --------------===//
 #include "runtime/executor/entry_program.h"
 
+#include "runtime/plan/element_type.h"
 #include "runtime/plan/expr_printer.h"
 
 #include <algorithm>
@@ -156,13 +157,12 @@ private:
 
   Status flatten(const plan::ReadBack &read_back) {
     plan::ElementType type = entry_.buffers(static_cast<int>(read_back.from().buffer())).type();
-    if (type != plan::I32 && type != plan::I64)
-      return DataLossError("entry '" + entry_.name() +
-                           "' reads a dimension from a buffer of neither i32 nor i64");
-    uint32_t bytes = type == plan::I32 ? 4 : 8;
+    if (type < plan::I64 || type > plan::BOOL)
+      return DataLossError("entry '" + entry_.name() + "' reads a dimension from a buffer of " +
+                           std::string(plan::element_name(type)) + ", which is no integer type");
     emit(OpCode::kReadBack, program_.read_backs_.size());
-    program_.read_backs_.push_back(
-        {read_back.dim(), place(read_back.from(), false), bytes, uint64_t{read_back.element()} * bytes});
+    program_.read_backs_.push_back({read_back.dim(), place(read_back.from(), false), type,
+                                    read_back.element() * plan::element_bytes(type)});
     return OkStatus();
   }
 
@@ -232,7 +232,20 @@ StatusOr<EntryProgram> EntryProgram::build(const plan::Plan &plan, const plan::E
                                 program.sizes_.slot(buffer.bytes()), buffer.label()});
   }
   QUAVER_RETURN_IF_ERROR(EntryFlattener(program, entry, find).flatten(entry.body()));
+  program.find_prologue();
   return program;
+}
+
+void EntryProgram::find_prologue() {
+  auto reads_input = [&](const ReadBackOperation &op) {
+    return buffers_[op.from.buffer].memory == plan::Buffer::INPUT;
+  };
+  while (prologue_ < operations_.size()) {
+    const Operation &op = operations_[prologue_];
+    if (op.code != OpCode::kCheck && !(op.code == OpCode::kReadBack && reads_input(read_backs_[op.index])))
+      break;
+    ++prologue_;
+  }
 }
 
 } // namespace quaver

@@ -57,7 +57,7 @@ struct FillOperation {
 struct ReadBackOperation {
   uint32_t dim;
   BufferPlace from;
-  uint32_t element_bytes; // 4 or 8
+  plan::ElementType type; // an integer type or BOOL
   uint64_t byte_offset;   // of the element
 };
 struct CheckOperation {
@@ -100,6 +100,7 @@ private:
   friend class EntryFlattener;
   EntryProgram(const plan::Plan &plan, const plan::Entry &entry, const std::vector<uint32_t> &roots)
       : entry_(&entry), sizes_(plan, roots) {}
+  void find_prologue();
 
   const plan::Entry *entry_;
   SizeProgram sizes_;
@@ -107,6 +108,9 @@ private:
   uint32_t arena_bytes_ = 0; // slot
   std::string peak_formula_;
   std::vector<Operation> operations_;
+  // The first so many operations are read-backs of inputs and checks: they are done before the arena is
+  // sized.
+  uint32_t prologue_ = 0;
   std::vector<LaunchOperation> launches_;
   std::vector<BufferPlace> bindings_;
   std::vector<uint32_t> constants_; // slots

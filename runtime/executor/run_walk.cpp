@@ -2,14 +2,16 @@
 #include "runtime/executor/run.h"
 
 #include "runtime/base/trace.h"
+#include "runtime/plan/element_type.h"
 
 #include <chrono>
+#include <cstring>
 
 namespace quaver {
 
-Status Run::walk() {
+Status Run::walk(size_t begin, size_t end) {
   const std::vector<Operation> &operations = program_.operations_;
-  for (size_t pc = 0; pc < operations.size();) {
+  for (size_t pc = begin; pc < end;) {
     Operation op = operations[pc++];
     switch (op.code) {
     case OpCode::kLaunch:
@@ -49,6 +51,10 @@ std::byte *Run::address(const BufferPlace &place, int64_t bytes) const {
 }
 
 Status Run::bad_place(const BufferPlace &place, const std::string &user) const {
+  if (context_.limits[place.buffer] == kNotPlaced)
+    return program_.sizes().explain(context_.sizes, program_.buffers_[place.buffer].bytes,
+                                    user + ": the size of buffer '" + program_.buffers_[place.buffer].label +
+                                        "'");
   std::string what = user + ": the offset into buffer '" + program_.buffers_[place.buffer].label + "' of " +
                      std::to_string(context_.limits[place.buffer]) + " bytes";
   return program_.sizes().explain(context_.sizes, place.offset, what);
@@ -123,20 +129,41 @@ Status Run::read_device(void *to_host, const void *from, size_t bytes) {
   return request_.stream.synchronize();
 }
 
+/// Widens an integer of the plan's types. Values above INT64_MAX do not occur as sizes: they read as negative
+/// ones.
+static int64_t widen(plan::ElementType type, const std::byte *from) {
+  auto as = [&](auto value) {
+    std::memcpy(&value, from, sizeof(value));
+    return static_cast<int64_t>(value);
+  };
+  switch (type) {
+  case plan::I32:
+    return as(int32_t{});
+  case plan::I16:
+    return as(int16_t{});
+  case plan::I8:
+    return as(int8_t{});
+  case plan::U32:
+    return as(uint32_t{});
+  case plan::U16:
+    return as(uint16_t{});
+  case plan::U8:
+  case plan::BOOL:
+    return as(uint8_t{});
+  default:
+    return as(int64_t{}); // I64, U64; entry_program.cpp lets no other type through
+  }
+}
+
 Status Run::read_back(const ReadBackOperation &op) {
-  int64_t end = static_cast<int64_t>(op.byte_offset + op.element_bytes);
-  std::byte *from = address(op.from, end);
+  size_t bytes = plan::element_bytes(op.type);
+  std::byte *from = address(op.from, static_cast<int64_t>(op.byte_offset + bytes));
   if (!from)
     return bad_place(op.from, "reading a dimension back");
-  int64_t value = 0;
-  if (op.element_bytes == 4) {
-    int32_t narrow = 0;
-    QUAVER_RETURN_IF_ERROR(read_device(&narrow, from + op.byte_offset, 4));
-    value = narrow;
-  } else {
-    QUAVER_RETURN_IF_ERROR(read_device(&value, from + op.byte_offset, 8));
-  }
-  return program_.sizes().bind_late(context_.sizes, op.dim, value);
+  std::byte value[8];
+  QUAVER_RETURN_IF_ERROR(read_device(value, from + op.byte_offset, bytes));
+  QUAVER_RETURN_IF_ERROR(program_.sizes().bind_late(context_.sizes, op.dim, widen(op.type, value)));
+  return context_.unbounded.empty() ? OkStatus() : place_unbounded();
 }
 
 Status Run::check(const CheckOperation &op) {

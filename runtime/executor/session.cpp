@@ -55,11 +55,13 @@ void Session::give_back(size_t entry, std::unique_ptr<RunContext> context) {
   free_contexts_[entry].push_back(std::move(context));
 }
 
-void Session::account(size_t arena_before, size_t arena_after, int64_t run_high_water) {
+void Session::account(size_t arena_before, size_t arena_after, int64_t run_high_water,
+                      int64_t dynamic_bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   memory_.arenas += arena_after - arena_before;
   memory_.arenas_high_water = std::max(memory_.arenas_high_water, memory_.arenas);
   memory_.run_high_water = std::max(memory_.run_high_water, static_cast<size_t>(run_high_water));
+  memory_.dynamic_high_water = std::max(memory_.dynamic_high_water, static_cast<size_t>(dynamic_bytes));
 }
 
 namespace {
@@ -120,7 +122,8 @@ Status Session::run(const EntryProgram &entry, std::span<const RunInput> inputs,
       *device_,       stream, ordered_inputs, ordered_outputs,
       options.profile};
   Status status = Run(request, *context).issue();
-  account(arena_before, context->arena ? context->arena->bytes() : 0, status.ok() ? context->high_water : 0);
+  account(arena_before, context->arena ? context->arena->bytes() : 0, status.ok() ? context->high_water : 0,
+          context->dynamic_bytes);
 
   if (options.stream && status.ok()) {
     // The work is still under way: whoever completes it gives back what it uses.

@@ -45,6 +45,8 @@ struct MemoryUse {
   size_t arenas_high_water = 0; // largest `arenas` so far
   size_t run_high_water =
       0; // largest use of its arena by one run so far; equals the plan's peak for its shapes
+  size_t dynamic_high_water =
+      0; // most that one run needed for buffers whose size depends on data without a bound
 };
 
 class Session {
@@ -88,7 +90,7 @@ private:
   Status evaluate_for(const EntryProgram &entry, std::span<const RunInput> inputs, SizeValues &values) const;
   StatusOr<std::unique_ptr<RunContext>> take_context(size_t entry);
   void give_back(size_t entry, std::unique_ptr<RunContext> context);
-  void account(size_t arena_before, size_t arena_after, int64_t run_high_water);
+  void account(size_t arena_before, size_t arena_after, int64_t run_high_water, int64_t dynamic_bytes);
 
   std::shared_ptr<Model> model_;
   std::shared_ptr<hal::Device> device_;

@@ -122,16 +122,16 @@ void SizeProgram::evaluate_late(SizeValues &v) const {
 void SizeProgram::forget_late(SizeValues &v) const {
   for (const LateDim &late : late_dims_)
     v.dim_bound[late.dim] = 0;
+  if (late_.empty())
+    return;
   evaluate_late(v);
+  evaluate_reserve(v);
 }
 
 Status SizeProgram::bind_late(SizeValues &v, uint32_t dim, int64_t value) const {
-  if (value < 0)
-    return DataLossError("dimension '" + dim_names_[dim] + "' was computed as " + std::to_string(value) +
-                         ": the plan is wrong, compile the model again");
   for (const LateDim &late : late_dims_)
     if (late.dim == dim && late.upper_bound != kUnbounded &&
-        (v.reserve_states[late.upper_bound] != SizeState::kKnown || value > v.reserve[late.upper_bound]))
+        v.reserve_states[late.upper_bound] == SizeState::kKnown && value > v.reserve[late.upper_bound])
       return DataLossError("dimension '" + dim_names_[dim] + "' was computed as " + std::to_string(value) +
                            ", more than its bound " + std::to_string(v.reserve[late.upper_bound]) +
                            ": the plan is wrong, compile the model again");
@@ -148,8 +148,6 @@ void SizeProgram::evaluate_reserve(SizeValues &v) const {
     return;
   std::vector<int64_t> dims = v.dims;
   std::vector<uint8_t> bound = v.dim_bound;
-  for (const LateDim &late : late_dims_)
-    bound[late.dim] = 0;
   // A bound may name other data-dependent dimensions: each round binds those whose bounds became known.
   for (size_t round = 0; round < late_dims_.size() + 1; ++round) {
     for (uint32_t slot : late_)

@@ -52,6 +52,9 @@ public:
   void evaluate(SizeValues &values) const;
   /// Before another run with the same shapes: data-dependent dimensions are unknown again.
   void forget_late(SizeValues &values) const;
+  /// The reserve values anew: data-dependent dimensions that are bound count as they are, the others at their
+  /// bounds, and those without a bound leave what depends on them unknown.
+  void evaluate_reserve(SizeValues &values) const;
   /// Binds a data-dependent dimension and evaluates what depends on it. A value that is negative or above the
   /// upper bound is an error: memory was reserved by the bound.
   Status bind_late(SizeValues &values, uint32_t dim, int64_t value) const;
@@ -69,7 +72,6 @@ private:
   void evaluate_node(const Node &node, const std::vector<int64_t> &dims, const std::vector<uint8_t> &bound,
                      uint32_t slot, std::vector<int64_t> &values, std::vector<SizeState> &states) const;
   void evaluate_late(SizeValues &values) const;
-  void evaluate_reserve(SizeValues &values) const;
 
   const plan::Plan &plan_; // for messages
   std::vector<Node> nodes_;

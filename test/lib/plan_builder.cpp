@@ -130,6 +130,10 @@ uint32_t EntryBuilder::arena(plan::ElementType type, E bytes, E offset) {
   return buffer;
 }
 
+uint32_t EntryBuilder::dynamic(plan::ElementType type, E bytes) {
+  return add(plan::Buffer::DYNAMIC, 0, type, bytes, "dynamic");
+}
+
 uint32_t EntryBuilder::weight(uint32_t index, E bytes) {
   return add(plan::Buffer::WEIGHT, index, plan_.plan.weights(static_cast<int>(index)).type(), bytes,
              "weight");
@@ -177,6 +181,13 @@ E PlanBuilder::late_dim(const std::string &name, E upper_bound, uint32_t *out_in
   *out_index = static_cast<uint32_t>(plan.dims_size() - 1);
   plan.mutable_dims(plan.dims_size() - 1)->set_data_dependent(true);
   plan.mutable_dims(plan.dims_size() - 1)->set_upper_bound_plus_1(upper_bound.index + 1);
+  return expr;
+}
+
+E PlanBuilder::unbounded_dim(const std::string &name, uint32_t *out_index) {
+  E expr = dim(name);
+  *out_index = static_cast<uint32_t>(plan.dims_size() - 1);
+  plan.mutable_dims(plan.dims_size() - 1)->set_data_dependent(true);
   return expr;
 }
 

@@ -58,6 +58,7 @@ public:
   uint32_t input(const std::string &name, plan::ElementType type, std::vector<E> dims);
   uint32_t output(const std::string &name, plan::ElementType type, std::vector<E> dims);
   uint32_t arena(plan::ElementType type, E bytes, E offset);
+  uint32_t dynamic(plan::ElementType type, E bytes);
   uint32_t weight(uint32_t index, E bytes);
   uint32_t state(uint32_t index, plan::ElementType type, E bytes);
   void arena_bytes(E bytes) { entry_.set_arena_bytes(bytes.index); }
@@ -84,6 +85,7 @@ public:
   E dim(const std::string &name, int64_t min = 0, int64_t max = 0, int64_t multiple_of = 0);
   /// A data-dependent dimension; `out_index` gets its number for read_back.
   E late_dim(const std::string &name, E upper_bound, uint32_t *out_index);
+  E unbounded_dim(const std::string &name, uint32_t *out_index);
   E binary(plan::Expr::Kind kind, E a, E b);
   E select(E condition, E then, E otherwise);
   E add(E a, E b) { return binary(plan::Expr::ADD, a, b); }

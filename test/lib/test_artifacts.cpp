@@ -100,6 +100,28 @@ PlanBuilder control_plan() {
   return p;
 }
 
+PlanBuilder range_plan(bool from_input) {
+  PlanBuilder p;
+  uint32_t count_dim;
+  E one = p.constant(1), four = p.constant(4);
+  E count = p.unbounded_dim("count", &count_dim), bytes = p.mul(count, 8);
+  EntryBuilder main = p.entry("main");
+  uint32_t number = main.input("count", plan::I32, {one});
+  uint32_t result = main.output("out", plan::I64, {count});
+  uint32_t again = main.arena(plan::I32, four, p.constant(0));
+  uint32_t indices =
+      from_input ? main.arena(plan::I64, bytes, p.constant(64)) : main.dynamic(plan::I64, bytes);
+  main.arena_bytes(from_input ? p.add(p.align(bytes), p.constant(64)) : p.constant(64));
+  if (from_input)
+    main.body.read_back(count_dim, {number});
+  main.body.copy({number}, out(again), four);
+  if (!from_input)
+    main.body.read_back(count_dim, {again});
+  main.body.launch("iota_i64", {out(indices)}, {}, count);
+  main.body.launch("double_i64", {{indices}, out(result)}, {}, count);
+  return p;
+}
+
 PlanBuilder copy_plan() {
   PlanBuilder p;
   E n = p.dim("n");

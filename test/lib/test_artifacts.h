@@ -22,6 +22,11 @@ PlanBuilder counter_plan();
 /// must be checked by the plan: shape [rows] with rows = 1.
 PlanBuilder control_plan();
 
+/// entry main: out[count] = 2 * (0, 1, ... count - 1), i64, count[1] (i32) being an input. Nothing bounds
+/// count: with `from_input` the plan reads it before the arena is sized, else from a copy, and uses a dynamic
+/// buffer.
+PlanBuilder range_plan(bool from_input);
+
 /// entry main: copies of a[n] (bf16), b[n] (f8E4M3FN), c[] (bool), named x, y, z.
 PlanBuilder copy_plan();
 

@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
   nonzero_plan().write_to(folder + "nonzero.quaver");
   counter_plan().write_to(folder + "counter.quaver");
   control_plan().write_to(folder + "control.quaver");
+  range_plan(false).write_to(folder + "range.quaver");
   copy_plan().write_to(folder + "copy.quaver");
   return 0;
 }

@@ -114,6 +114,13 @@ def test_data_dependent_sizes(artifacts):
     assert session.get_outputs()[0].shape == ["count"]
 
 
+def test_sizes_without_a_bound(artifacts):
+    session = quaver.Session(artifacts / "range.quaver")
+    for count in (3, 0, 100):
+        assert session.run(None, {"count": np.array([count], np.int32)})[0].tolist() == list(range(0, 2 * count, 2))
+    assert session.memory()["dynamic_high_water"] == 800
+
+
 def test_control_flow(artifacts):
     session = quaver.Session(artifacts / "control.quaver")
     run = lambda flag, limit: int(session.run(None, {"flag": np.array([flag]), "limit": np.array([limit])})[0][0])

@@ -23,6 +23,7 @@ inline std::unique_ptr<Session> open_session(PlanBuilder plan, const SessionOpti
 
 template <typename T> constexpr plan::ElementType kTypeOf = plan::ELEMENT_INVALID;
 template <> inline constexpr plan::ElementType kTypeOf<float> = plan::F32;
+template <> inline constexpr plan::ElementType kTypeOf<int32_t> = plan::I32;
 template <> inline constexpr plan::ElementType kTypeOf<int64_t> = plan::I64;
 template <> inline constexpr plan::ElementType kTypeOf<uint8_t> = plan::BOOL;
 

@@ -100,6 +100,51 @@ TEST(Session, data_dependent_outputs_are_reserved_by_their_bound) {
   EXPECT_EQ(bytes, (std::vector<size_t>{48, 48}));
 }
 
+TEST(Session, sizes_without_a_bound) {
+  for (bool from_input : {true, false}) {
+    auto session = open_session(range_plan(from_input));
+    for (int32_t count : {5, 5, 1000, 0, 3}) {
+      Fed<int32_t> fed{"count", {1}, {count}};
+      auto outputs = run(*session, "main", {fed}, {"out"});
+      ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+      std::vector<int64_t> want;
+      for (int64_t i = 0; i < count; ++i)
+        want.push_back(2 * i);
+      EXPECT_EQ((*outputs)[0].shape, std::vector<int64_t>{count});
+      EXPECT_EQ(values_of<int64_t>((*outputs)[0]), want);
+    }
+    EXPECT_EQ(session->memory().dynamic_high_water, from_input ? 0u : 8000u);
+    EXPECT_EQ(session->memory().run_high_water, from_input ? 8064u : 64u);
+  }
+}
+
+TEST(Session, sizes_without_a_bound_in_the_callers_memory) {
+  auto session = open_session(range_plan(false));
+  const EntryProgram *entry = *session->find_entry("");
+  auto into = [&](int32_t count) {
+    Fed<int32_t> fed{"count", {1}, {count}};
+    std::vector<RunInput> inputs = {fed};
+    int64_t mine[4] = {-1, -1, -1, -1};
+    std::vector<RunOutput> outputs(1);
+    outputs[0].name = "out";
+    outputs[0].data = mine;
+    outputs[0].capacity = sizeof(mine);
+    Status status = session->run(*entry, inputs, outputs);
+    EXPECT_EQ(mine[3], count == 4 ? 6 : -1);
+    return status;
+  };
+  EXPECT_TRUE(into(4).ok());
+  EXPECT_TRUE(into(2).ok());
+  Status status = into(5);
+  EXPECT_NE(status.message().find("needs 40 bytes"), std::string::npos) << status.message();
+  status = into(-1);
+  EXPECT_FALSE(status.ok());
+  std::vector<size_t> bytes;
+  Fed<int32_t> fed{"count", {1}, {1}};
+  std::vector<RunInput> inputs = {fed};
+  EXPECT_FALSE(session->output_bytes(*entry, inputs, &bytes).ok()) << "nobody knows beforehand";
+}
+
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
