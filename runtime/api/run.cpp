@@ -70,6 +70,14 @@ Status run(qv_session *session, const char *entry_name, const qv_input *inputs, 
           "qv_run_options.struct_size is " + std::to_string(options->struct_size) + ", expected " +
           std::to_string(sizeof(qv_run_options)) +
           ": set it to sizeof(qv_run_options) and build against this library's quaver.h");
+    // Work of one device cannot wait in another one's queue.
+    auto is_elsewhere = [&](const auto *handle) {
+      return handle &&
+             handle->session->session->device().identity() != session->shared->session->device().identity();
+    };
+    if (is_elsewhere(options->stream) || is_elsewhere(options->completion))
+      return InvalidArgumentError(
+          "the stream or event given is of another device: make it with this session");
     chosen.stream = options->stream ? options->stream->stream.get() : nullptr;
     chosen.completion = options->completion ? options->completion->event.get() : nullptr;
     chosen.states = options->states ? options->states->set : nullptr;

@@ -109,12 +109,14 @@ Status Session::run(const EntryProgram &entry, std::span<const RunInput> inputs,
   if (!states && access != StateGate::Access::kNone) {
     QUAVER_ASSIGN_OR_RETURN(states, this->states());
   }
+  if (states && &states->target() != target_.get())
+    return InvalidArgumentError(
+        "the states given are those of another model or target: make them with this session");
 
   const size_t index = index_of(entry);
   QUAVER_ASSIGN_OR_RETURN(std::unique_ptr<RunContext> context, take_context(index));
   hal::Stream &stream = options.stream ? *options.stream : *context->stream;
-  if (states)
-    states->gate().enter(access);
+  StateTurn turn(states ? &states->gate() : nullptr, access);
 
   const size_t arena_before = context->arena ? context->arena->bytes() : 0;
   RunRequest request{
@@ -126,23 +128,23 @@ Status Session::run(const EntryProgram &entry, std::span<const RunInput> inputs,
           context->dynamic_bytes);
 
   if (options.stream && status.ok()) {
-    // The work is still under way: whoever completes it gives back what it uses.
-    RunContext *raw = context.release();
-    Status issued = stream.host_callback([this, index, raw, states, access](const Status &) {
-      if (states)
-        states->gate().leave(access);
-      give_back(index, std::unique_ptr<RunContext>(raw));
-    });
-    if (issued.ok())
+    // The work is still under way: whoever completes it gives back what it uses. (Shared, since a
+    // std::function must be copyable.)
+    struct Held {
+      StateTurn turn;
+      std::unique_ptr<RunContext> context;
+    };
+    auto held = std::make_shared<Held>(Held{std::move(turn), std::move(context)});
+    status = stream.host_callback(
+        [this, index, held](const Status &) { give_back(index, std::move(held->context)); });
+    if (status.ok())
       return options.completion ? stream.record(*options.completion) : OkStatus();
-    context.reset(raw);
-    status = issued;
+    stream.synchronize().ignore_error(); // `status` is the error to report
+    return status;
   }
   Status done = stream.synchronize(); // also after an error: nothing may touch the context any more
   if (status.ok())
     status = done;
-  if (states)
-    states->gate().leave(access);
   give_back(index, std::move(context));
   if (status.ok() && options.completion)
     status = stream.record(*options.completion);

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 namespace quaver {
 
@@ -30,6 +31,27 @@ private:
   uint64_t serving_ = 0;
   int readers_ = 0;
   bool has_writer_ = false;
+};
+
+/// Holds a turn until it is destroyed; may be moved to whoever completes the run.
+class StateTurn {
+public:
+  /// gate: nullptr = nothing to wait for.
+  StateTurn(StateGate *gate, StateGate::Access access) : gate_(gate), access_(access) {
+    if (gate_)
+      gate_->enter(access_);
+  }
+  StateTurn(StateTurn &&other) noexcept
+      : gate_(std::exchange(other.gate_, nullptr)), access_(other.access_) {}
+  StateTurn &operator=(StateTurn &&) = delete;
+  ~StateTurn() {
+    if (gate_)
+      gate_->leave(access_);
+  }
+
+private:
+  StateGate *gate_;
+  StateGate::Access access_;
 };
 
 } // namespace quaver

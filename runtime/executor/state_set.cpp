@@ -5,21 +5,6 @@
 #include "runtime/hal/stream.h"
 
 namespace quaver {
-namespace {
-
-/// Holds a turn for the length of a scope.
-class Turn {
-public:
-  Turn(StateGate &gate, StateGate::Access access) : gate_(gate), access_(access) { gate_.enter(access_); }
-  ~Turn() { gate_.leave(access_); }
-  Turn(const Turn &) = delete;
-
-private:
-  StateGate &gate_;
-  StateGate::Access access_;
-};
-
-} // namespace
 
 StatusOr<std::unique_ptr<StateSet>> StateSet::create(const plan::Plan &plan, const LoadedTarget &target,
                                                      hal::Device &device, uint64_t seed) {
@@ -89,7 +74,7 @@ Status StateSet::reset(std::string_view name) {
   }
   QUAVER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Stream> stream,
                           device_.create_stream(hal::StreamMode::kInline));
-  Turn turn(gate_, StateGate::Access::kWrite);
+  StateTurn turn(&gate_, StateGate::Access::kWrite);
   for (int i = 0; i < plan_.states_size(); ++i)
     if (only < 0 || only == i)
       QUAVER_RETURN_IF_ERROR(reset_one(i, *stream));
@@ -109,7 +94,7 @@ Status StateSet::save(std::string_view name, std::span<std::byte> out) {
                                 std::to_string(out.size()));
   QUAVER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Stream> stream,
                           device_.create_stream(hal::StreamMode::kInline));
-  Turn turn(gate_, StateGate::Access::kRead);
+  StateTurn turn(&gate_, StateGate::Access::kRead);
   QUAVER_RETURN_IF_ERROR(stream->copy_to_host(out.data(), buffers_[index]->device_address(), out.size()));
   return stream->synchronize();
 }
@@ -122,7 +107,7 @@ Status StateSet::load(std::string_view name, std::span<const std::byte> in) {
                                 std::to_string(in.size()));
   QUAVER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Stream> stream,
                           device_.create_stream(hal::StreamMode::kInline));
-  Turn turn(gate_, StateGate::Access::kWrite);
+  StateTurn turn(&gate_, StateGate::Access::kWrite);
   QUAVER_RETURN_IF_ERROR(stream->copy_from_host(buffers_[index]->device_address(), in.data(), in.size()));
   return stream->synchronize();
 }

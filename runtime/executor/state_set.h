@@ -41,6 +41,8 @@ public:
   /// For runs: by state of the plan, and the turn to take.
   std::span<hal::Buffer *const> buffers() const { return pointers_; }
   StateGate &gate() { return gate_; }
+  /// Only runs of this target may use the set.
+  const LoadedTarget &target() const { return target_; }
   size_t total_bytes() const;
 
 private:

@@ -83,6 +83,23 @@ TEST(Concurrency, a_long_run_does_not_hold_up_a_short_one) {
   slow.join();
 }
 
+// A run in the background holds its turn until it is done, not only until it is issued.
+TEST(Concurrency, background_runs_take_turns_too) {
+  auto session = open_session(counter_plan());
+  const EntryProgram *step = *session->find_entry("step");
+  in_threads(3, [&](int) {
+    auto stream = std::move(*session->device().create_stream(hal::StreamMode::kQueued));
+    Fed<int64_t> by{"by", {1}, {1}};
+    std::vector<RunInput> inputs = {by};
+    for (int round = 0; round < 100; ++round)
+      EXPECT_TRUE(session->run(*step, inputs, {}, {.stream = stream.get()}).ok());
+    EXPECT_TRUE(stream->synchronize().ok());
+  });
+  auto outputs = run(*session, "read", {}, {"total"});
+  ASSERT_TRUE(outputs.ok());
+  EXPECT_EQ(values_of<int64_t>((*outputs)[0])[0], 400);
+}
+
 TEST(Concurrency, streams_run_in_the_background) {
   auto session = open_session(matmul_plan(), {.threads = 2});
   const EntryProgram *entry = *session->find_entry("main");

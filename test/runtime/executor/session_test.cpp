@@ -227,6 +227,15 @@ TEST(Session, state_sets_are_apart) {
   EXPECT_EQ(total(*session, "read", 0), 100);
 }
 
+TEST(Session, state_sets_of_another_model_are_refused) {
+  auto session = open_session(counter_plan()), other = open_session(counter_plan());
+  auto theirs = std::move(*other->create_states());
+  Fed<int64_t> by{"by", {1}, {1}};
+  auto outputs = run(*session, "step", {by}, {}, {.states = theirs.get()});
+  ASSERT_FALSE(outputs.ok());
+  EXPECT_NE(outputs.status().message().find("another model"), std::string::npos);
+}
+
 TEST(Session, the_seed_starts_the_random_state) {
   auto session = open_session(counter_plan(), {.seed = 42});
   uint64_t random[2] = {9, 9};
