@@ -52,6 +52,13 @@ DimExpr ShapeAnalysis::numElements(Value v) {
 SmallVector<DimExpr> ShapeAnalysis::elementsOrFresh(Value v) {
   SymbolicTensor t = get(v);
   if (t.elements) return *t.elements;
+  // Inside a dispatch: the symbols belong to the tensor outside, which the run can read.
+  if (auto arg = dyn_cast<BlockArgument>(v))
+    if (Operation *parent = arg.getOwner()->getParentOp(); parent && parent->getName().getStringRef() == "plan.dispatch") {
+      t.elements = elementsOrFresh(parent->getOperand(arg.getArgNumber()));
+      known[v] = t;
+      return *t.elements;
+    }
   auto count = smallCount(t.dims);
   assert(count && "only small tensors of static shape have elements");
   t.elements.emplace();

@@ -271,6 +271,14 @@ LogicalResult ShapeRules::visit(Operation *op) {
     }
     return set(op->getResult(0), d);
   }
+  if (auto z = dyn_cast<SizesOp>(op)) {
+    Dims d;
+    for (int64_t n : cast<RankedTensorType>(op->getResult(0).getType()).getShape()) d.push_back(DimExpr(n));
+    Elements e;
+    e.emplace();
+    for (Attribute t : z.getElements()) e->push_back(DimExpr::parse(cast<StringAttr>(t).getValue()).value_or(DimExpr(0)));
+    return set(op->getResult(0), d, e);
+  }
   if (isa<ConstantOp, ReshapeOp, ExpandDimsOp, SqueezeOp, ExpandOp, TransposeOp, SliceOp, ConcatOp, PadOp, GatherOp, GatherElementsOp,
           GatherNdOp, ScatterElementsOp, ScatterNdOp, ShapeOp, RangeOp>(op))
     return movement(op);

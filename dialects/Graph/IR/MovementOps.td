@@ -74,6 +74,14 @@ def Graph_RangeOp : Graph_MovementOp<"range",
     "start + i * delta for i in [0, max(ceil((limit - start) / delta), 0)); operands are rank 0"> {
   let arguments = (ins Graph_Tensor:$start, Graph_Tensor:$limit, Graph_Tensor:$delta);
 }
+def Graph_SizesOp : Graph_PureOp<"sizes"> {
+  let summary = "an integer tensor whose elements are dimension expressions, in row-major order";
+  let description = "What a shape chain comes to: graph.sizes [\"batch\", \"seq * 64\"] : tensor<2xi64>.";
+  let arguments = (ins StrArrayAttr:$elements);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "$elements attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
 def Graph_ConstantOp : Graph_PureOp<"constant", [ConstantLike]> {
   let summary = "a small tensor written in the IR; larger ones are weights";
   let arguments = (ins ElementsAttr:$value);

@@ -122,6 +122,16 @@ VERIFY(ScatterElementsOp, scatters(*this))
 VERIFY(ScatterNdOp, scatters(*this))
 VERIFY(ShapeOp, expect(*this, "M3", elementOf(getResult()).isInteger(64), "gives i64"))
 VERIFY(RangeOp, binary(*this, isNumber, "floats or integers"))
+LogicalResult SizesOp::verify() {
+  auto type = dyn_cast<RankedTensorType>(getResult().getType());
+  if (failed(expect(*this, "M5", type && type.hasStaticShape() && type.getNumElements() == int64_t(getElements().size()) &&
+                                     isa<IntegerType>(type.getElementType()),
+                    "gives a static integer tensor with one expression per element")))
+    return failure();
+  for (Attribute e : getElements())
+    if (failed(expect(*this, "M6", DimExpr::parse(cast<StringAttr>(e).getValue()).has_value(), "elements are dimension expressions"))) return failure();
+  return success();
+}
 LogicalResult ConstantOp::verify() {
   return expect(*this, "M4", cast<ShapedType>(getValue().getType()).getElementType() == elementOf(getResult()),
                 "the attribute and the result must have one element type");
