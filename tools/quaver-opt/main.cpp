@@ -1,4 +1,5 @@
 // quaver-opt: mlir-opt with our dialects and passes.
+#include "compiler/Dispatch/FormDispatches.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Plan/IR/PlanDialect.h"
 #include "mlir/InitAllDialects.h"
@@ -9,6 +10,7 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  quaver::dispatch::registerDispatchPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

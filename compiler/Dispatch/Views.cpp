@@ -1,0 +1,131 @@
+#include "compiler/Dispatch/Views.h"
+
+using namespace mlir;
+using namespace quaver::graph;
+
+namespace quaver::dispatch {
+
+static bool isOne(const DimExpr &d) { return d == DimExpr(1); }
+
+StridedView StridedView::contiguous(ArrayRef<DimExpr> dims) {
+  StridedView v;
+  v.dims.assign(dims.begin(), dims.end());
+  v.strides.resize(dims.size());
+  DimExpr stride(1);
+  for (size_t i = dims.size(); i-- > 0;) {
+    v.strides[i] = stride;
+    stride = stride * dims[i];
+  }
+  return v;
+}
+
+// Dimensions from `from` are matched group by group with those of `to`; the sizes of a group have one product.
+static std::optional<StridedView> reshaped(const StridedView &in, const Dims &to) {
+  StridedView from;
+  for (auto [d, s] : llvm::zip(in.dims, in.strides))
+    if (!isOne(d)) from.dims.push_back(d), from.strides.push_back(s);
+  StridedView out;
+  out.dims = to;
+  out.strides.assign(to.size(), DimExpr(0));
+  size_t i = 0, j = 0;
+  while (j < to.size()) {
+    if (isOne(to[j])) {
+      ++j;
+      continue;
+    }
+    // The shortest groups [i, p) and [j, q) of equal product.
+    size_t p = 0, q = 0;
+    for (size_t n = 2; !p && n <= from.dims.size() - i + to.size() - j; ++n)
+      for (size_t a = 1; !p && a < n; ++a) {
+        size_t pe = i + a, qe = j + (n - a);
+        if (pe > from.dims.size() || qe > to.size()) continue;
+        if (product(ArrayRef<DimExpr>(from.dims).slice(i, a)) == product(ArrayRef<DimExpr>(to).slice(j, n - a))) p = pe, q = qe;
+      }
+    if (!p) return std::nullopt;
+    for (size_t t = i; t + 1 < p; ++t) // they must lie one inside the next to be counted as one
+      if (from.strides[t] != from.strides[t + 1] * from.dims[t + 1]) return std::nullopt;
+    DimExpr stride = from.strides[p - 1];
+    for (size_t t = q; t-- > j;) {
+      out.strides[t] = stride;
+      stride = stride * to[t];
+    }
+    i = p, j = q;
+  }
+  if (i != from.dims.size()) return std::nullopt;
+  return out;
+}
+
+std::optional<StridedView> viewThrough(Operation *op, const StridedView &in, ShapeAnalysis &shapes) {
+  Dims to(shapes.get(op->getResult(0)).dims);
+  StridedView out;
+  out.dims = to;
+  if (auto t = dyn_cast<TransposeOp>(op)) {
+    for (int64_t p : t.getPermutation()) out.strides.push_back(in.strides[p]);
+    return out;
+  }
+  if (isa<ExpandOp>(op)) {
+    size_t added = to.size() - in.dims.size();
+    for (size_t i = 0; i < to.size(); ++i)
+      out.strides.push_back(i < added || in.dims[i - added] != to[i] ? DimExpr(0) : in.strides[i - added]);
+    return out;
+  }
+  if (isa<ExpandDimsOp, SqueezeOp, ReshapeOp>(op)) return reshaped(in, to);
+  return std::nullopt;
+}
+
+static bool isWeight(Value v) {
+  while (Operation *op = v.getDefiningOp()) {
+    if (isa<GetWeightOp>(op)) return true;
+    if (!isa<TransposeOp>(op) && classify(op) != OpClass::Alias) return false;
+    v = op->getOperand(0);
+  }
+  return false;
+}
+
+bool acceptsView(Operation *contraction, unsigned i) {
+  auto m = dyn_cast<MatmulOp>(contraction);
+  return m && (i == 1 || !isWeight(m.getRhs()));
+}
+
+llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
+  auto isViewOp = [](Operation *op) {
+    return isa<TransposeOp, ExpandOp>(op) || (classify(op) == OpClass::Alias && !isa<BitcastOp>(op));
+  };
+  llvm::DenseSet<Operation *> views;
+  for (Operation &op : llvm::reverse(block)) {
+    if (!isViewOp(&op) || op.use_empty()) continue;
+    bool only = llvm::all_of(op.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (user->getBlock() != &block || (use.getOperandNumber() > 0 && isSizeOperand(use))) return false;
+      return views.contains(user) || acceptsView(user, use.getOperandNumber());
+    });
+    if (only) views.insert(&op);
+  }
+  // A view of a whole value stays outside, as an alias; one that strides cannot say starts from a copy.
+  llvm::DenseMap<Operation *, StridedView> known;
+  for (Operation &op : block) {
+    if (!views.contains(&op)) continue;
+    Value from = op.getOperand(0);
+    Operation *def = from.getDefiningOp();
+    bool onView = def && views.contains(def);
+    if (!onView && classify(&op) == OpClass::Alias) {
+      views.erase(&op);
+      continue;
+    }
+    StridedView in = onView ? known.find(def)->second : StridedView::contiguous(shapes.get(from).dims);
+    std::optional<StridedView> out = viewThrough(&op, in, shapes);
+    if (!out && onView) {
+      views.erase(def);
+      if (classify(&op) == OpClass::Alias) {
+        views.erase(&op);
+        continue;
+      }
+      out = viewThrough(&op, StridedView::contiguous(shapes.get(from).dims), shapes);
+    }
+    if (out) known[&op] = *out;
+    else views.erase(&op);
+  }
+  return views;
+}
+
+} // namespace quaver::dispatch
