@@ -12,8 +12,10 @@ namespace quaver::dispatch {
 Clusters::Clusters(Block &block, ShapeAnalysis &shapes, const FormOptions &options)
     : block(block), shapes(shapes), options(options) {
   int n = 0;
-  for (Operation &op : block) position[&op] = n++;
-  if (!options.fuse) return;
+  for (Operation &op : block)
+    position[&op] = n++;
+  if (!options.fuse)
+    return;
   views = findViews(block, shapes);
   recomputed = findRecomputed(block, shapes);
 }
@@ -25,31 +27,42 @@ int Clusters::of(Operation *op) const {
 
 bool Clusters::isCopiedAt(OpOperand &use) const {
   Operation *def = use.get().getDefiningOp();
-  if (!def || def->getBlock() != &block) return def && (isInlineConstant(def) || isa<SizesOp>(def));
-  if (isInlineConstant(def) || isa<SizesOp>(def)) return true;
   OpClass user = classify(use.getOwner());
-  if (user == OpClass::Loop || user == OpClass::Window) return false;
-  if (user == OpClass::Contraction) return views.contains(def);
+  // Loops and products read their data through pointers.
+  bool readsBuffers = (user == OpClass::Loop || user == OpClass::Contraction) && !isSizeOperand(use);
+  if (def && (isInlineConstant(def) || isa<SizesOp>(def)))
+    return !readsBuffers;
+  if (!def || def->getBlock() != &block)
+    return false;
+  if (user == OpClass::Loop || user == OpClass::Window)
+    return false;
+  if (user == OpClass::Contraction)
+    return views.contains(def);
   return isCopied(def);
 }
 
 void Clusters::producers(Value v, llvm::SmallSetVector<int, 4> &found) const {
   Operation *def = v.getDefiningOp();
-  if (!def || def->getBlock() != &block) return;
+  if (!def || def->getBlock() != &block)
+    return;
   if (int c = of(def); c >= 0) {
     found.insert(c);
   } else if (isCopied(def) || classify(def) == OpClass::Alias) {
-    for (Value o : def->getOperands()) producers(o, found);
+    for (Value o : def->getOperands())
+      producers(o, found);
   }
 }
 
 void Clusters::readers(Value v, llvm::SmallSetVector<Operation *, 8> &found) const {
   for (Operation *user : v.getUsers()) {
     Operation *here = block.findAncestorOpInBlock(*user);
-    if (!here) continue;
+    if (!here)
+      continue;
     bool through = here == user && of(here) < 0 && (isCopied(here) || classify(here) == OpClass::Alias);
-    if (through) readers(here->getResult(0), found);
-    else found.insert(here);
+    if (through)
+      readers(here->getResult(0), found);
+    else
+      found.insert(here);
   }
 }
 
@@ -59,23 +72,28 @@ bool Clusters::isReadOnlyBy(int cluster, Operation *besides) const {
       llvm::SmallSetVector<Operation *, 8> found;
       readers(r, found);
       for (Operation *reader : found)
-        if (reader != besides && of(reader) != cluster) return false;
+        if (reader != besides && of(reader) != cluster)
+          return false;
     }
   return true;
 }
 
 bool Clusters::wouldCycle(int a, int b, Operation *op) const {
   SmallVector<Operation *> inside;
-  if (op) inside.push_back(op);
+  if (op)
+    inside.push_back(op);
   for (int c : {a, b})
-    if (c >= 0) inside.append(clusters[c].ops);
+    if (c >= 0)
+      inside.append(clusters[c].ops);
   int first = INT_MAX;
-  for (Operation *o : inside) first = std::min(first, position.lookup(o));
+  for (Operation *o : inside)
+    first = std::min(first, position.lookup(o));
   auto isInside = [&](Operation *o) {
     int c = of(o);
     return o == op || (c >= 0 && (c == a || c == b));
   };
-  // Walks to everything that must run before. `outside`: on the way some other launch, or op that stays outside, was met.
+  // Walks to everything that must run before. `outside`: on the way some other launch, or op that stays
+  // outside, was met.
   using Step = llvm::PointerIntPair<Operation *, 1, bool>;
   llvm::DenseSet<Operation *> seen[2];
   SmallVector<Step> work;
@@ -85,26 +103,33 @@ bool Clusters::wouldCycle(int a, int b, Operation *op) const {
       for (Value v : nested->getOperands()) {
         Operation *def = v.getDefiningOp();
         def = def ? block.findAncestorOpInBlock(*def) : nullptr;
-        if (!def || def == o) continue;
-        if (isInside(def)) found |= outside;
-        else if (seen[outside].insert(def).second) work.push_back(Step(def, outside));
+        if (!def || def == o)
+          continue;
+        if (isInside(def))
+          found |= outside;
+        else if (seen[outside].insert(def).second)
+          work.push_back(Step(def, outside));
       }
     });
   };
-  for (Operation *o : inside) pushOperands(o, false);
+  for (Operation *o : inside)
+    pushOperands(o, false);
   while (!work.empty() && !found) {
     Step step = work.pop_back_val();
     Operation *o = step.getPointer();
     int c = of(o);
     if (c < 0) {
-      if (position.lookup(o) < first) continue; // nothing before the first member depends on one
+      if (position.lookup(o) < first)
+        continue; // nothing before the first member depends on one
       // Copied ops and views between two members become a part of the launch.
       bool through = isCopied(o) || classify(o) == OpClass::Alias || classify(o) == OpClass::Literal;
       pushOperands(o, step.getInt() || !through);
       continue;
     }
-    if (position.lookup(clusters[c].ops.back()) < first) continue;
-    for (Operation *m : clusters[c].ops) pushOperands(m, true);
+    if (position.lookup(clusters[c].ops.back()) < first)
+      continue;
+    for (Operation *m : clusters[c].ops)
+      pushOperands(m, true);
   }
   return found;
 }
@@ -112,11 +137,15 @@ bool Clusters::wouldCycle(int a, int b, Operation *op) const {
 void Clusters::add(int cluster, Operation *op) {
   ofOp[op] = cluster;
   auto &ops = clusters[cluster].ops;
-  ops.insert(llvm::upper_bound(ops, op, [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); }), op);
+  ops.insert(
+      llvm::upper_bound(ops, op,
+                        [&](Operation *x, Operation *y) { return position.lookup(x) < position.lookup(y); }),
+      op);
 }
 
 void Clusters::merge(int into, int from) {
-  for (Operation *op : clusters[from].ops) add(into, op);
+  for (Operation *op : clusters[from].ops)
+    add(into, op);
   clusters[from].ops.clear();
 }
 
@@ -133,38 +162,50 @@ void Clusters::place(Operation *op) {
   if (options.fuse && kind != OpClass::Contraction && kind != OpClass::Loop && kind != OpClass::Window) {
     llvm::SmallSetVector<int, 4> found;
     for (OpOperand &use : op->getOpOperands())
-      if (!isSizeOperand(use)) producers(use.get(), found);
+      if (!isSizeOperand(use))
+        producers(use.get(), found);
     SmallVector<int> candidates(found.begin(), found.end());
     // The producer that is ready last: what it waits for is there already.
-    llvm::sort(candidates, [&](int x, int y) { return position.lookup(clusters[x].ops.back()) > position.lookup(clusters[y].ops.back()); });
+    llvm::sort(candidates, [&](int x, int y) {
+      return position.lookup(clusters[x].ops.back()) > position.lookup(clusters[y].ops.back());
+    });
     for (int i : candidates) {
       std::string why = rules.whyNotJoin(clusters[i], i, op);
-      if (why.empty() && wouldCycle(i, -1, op)) why = "another launch would lie between them";
+      if (why.empty() && wouldCycle(i, -1, op))
+        why = "another launch would lie between them";
       if (!why.empty()) {
-        if (options.explain) op->emitRemark() << "does not join " << clusters[i].ops.back()->getName().getStringRef() << ": " << why;
+        if (options.explain)
+          op->emitRemark() << "does not join " << clusters[i].ops.back()->getName().getStringRef() << ": "
+                           << why;
         continue;
       }
       rules.join(clusters[i], op);
       add(i, op);
       for (int other : candidates)
-        if (other != i && rules.mayMerge(i, other, op) && !wouldCycle(i, other, nullptr)) merge(i, other);
+        if (other != i && rules.mayMerge(i, other, op) && !wouldCycle(i, other, nullptr))
+          merge(i, other);
       return;
     }
   }
   clusters.push_back({});
   Cluster &c = clusters.back();
   c.domain = shapes.get(op->getResult(0)).dims;
-  if (kind == OpClass::Contraction) c.shape = Shape::Contraction;
-  else if (kind == OpClass::Loop) c.shape = Shape::Alone;
-  else if (kind == OpClass::Window) c.shape = Shape::Reduction;
-  else rules.join(c, op);
+  if (kind == OpClass::Contraction)
+    c.shape = Shape::Contraction;
+  else if (kind == OpClass::Loop)
+    c.shape = Shape::Alone;
+  else if (kind == OpClass::Window)
+    c.shape = Shape::Reduction;
+  else
+    rules.join(c, op);
   add(clusters.size() - 1, op);
 }
 
 void Clusters::decide() {
   for (Operation &op : block) {
     OpClass kind = classify(&op);
-    if (kind == OpClass::Outside || kind == OpClass::Literal || kind == OpClass::Alias || isCopied(&op)) continue;
+    if (kind == OpClass::Outside || kind == OpClass::Literal || kind == OpClass::Alias || isCopied(&op))
+      continue;
     place(&op);
   }
 }

@@ -19,8 +19,8 @@ enum class Shape {
 struct Cluster {
   Shape shape = Shape::Pointwise;
   Dims domain;
-  int64_t rowRank = 0; // Rows: leading dimensions that are kept
-  bool closed = false; // ends in a transpose of a product
+  int64_t rowRank = 0;                      // Rows: leading dimensions that are kept
+  bool closed = false;                      // ends in a transpose of a product
   llvm::SmallVector<mlir::Operation *> ops; // in program order
 };
 
@@ -46,11 +46,13 @@ private:
   void merge(int into, int from);
   /// Clusters whose values `v` is made of, through copied ops and views.
   void producers(mlir::Value v, llvm::SmallSetVector<int, 4> &found) const;
-  /// Ops that read `v`, through copied ops and views: in-block ones, or the op of the block that contains the reader.
+  /// Ops that read `v`, through copied ops and views: in-block ones, or the op of the block that contains the
+  /// reader.
   void readers(mlir::Value v, llvm::SmallSetVector<mlir::Operation *, 8> &found) const;
   /// Is every value of the cluster read by itself and `besides` only?
   bool isReadOnlyBy(int cluster, mlir::Operation *besides) const;
-  /// Would one launch of these ops (clusters `a`, `b` or -1, and `op` or null) have to run both before and after another one?
+  /// Would one launch of these ops (clusters `a`, `b` or -1, and `op` or null) have to run both before and
+  /// after another one?
   bool wouldCycle(int a, int b, mlir::Operation *op) const;
 
   mlir::Block &block;

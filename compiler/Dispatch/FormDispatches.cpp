@@ -12,7 +12,8 @@ static int formBlock(Block &block, graph::ShapeAnalysis &shapes, const FormOptio
   int made = 0;
   for (Operation &op : block)
     if (isa<graph::IfOp, graph::WhileOp>(op))
-      for (Region &region : op.getRegions()) made += formBlock(region.front(), shapes, options);
+      for (Region &region : op.getRegions())
+        made += formBlock(region.front(), shapes, options);
   Clusters clusters(block, shapes, options);
   clusters.decide();
   return made + buildDispatches(block, clusters, shapes);
@@ -23,8 +24,10 @@ LogicalResult formDispatches(func::FuncOp func, graph::ShapeAnalysis &shapes, co
     op->emitOpError("is a composite; dispatches are formed after composites are decomposed");
     return WalkResult::interrupt();
   });
-  if (composites.wasInterrupted()) return failure();
-  if (func.isDeclaration()) return success();
+  if (composites.wasInterrupted())
+    return failure();
+  if (func.isDeclaration())
+    return success();
   formBlock(func.getBody().front(), shapes, options);
   return success();
 }
@@ -35,11 +38,13 @@ struct FormDispatches : impl::FormDispatchesPassBase<FormDispatches> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
     graph::ShapeAnalysis shapes(func->getParentOfType<ModuleOp>());
-    if (failed(shapes.bindArguments(func)) || failed(shapes.run(func))) return signalPassFailure();
+    if (failed(shapes.bindArguments(func)) || failed(shapes.run(func)))
+      return signalPassFailure();
     FormOptions options;
     options.fuse = fuse;
     options.explain = explain;
-    if (failed(formDispatches(func, shapes, options))) return signalPassFailure();
+    if (failed(formDispatches(func, shapes, options)))
+      return signalPassFailure();
     func.walk([&](plan_ir::DispatchOp) { ++formed; });
   }
 };

@@ -12,17 +12,21 @@ struct Cost {
 };
 } // namespace
 
-// Has the result more elements than the operand for sure (a size that is 1, or missing, in the operand alone)?
+// Has the result more elements than the operand for sure (a size that is 1, or missing, in the operand
+// alone)?
 static bool isStrictlySmaller(const Dims &operand, const Dims &result) {
-  if (operand.size() > result.size()) return false;
+  if (operand.size() > result.size())
+    return false;
   size_t added = result.size() - operand.size();
   for (size_t i = 0; i < result.size(); ++i)
-    if (result[i] != DimExpr(1) && (i < added || operand[i - added] == DimExpr(1))) return true;
+    if (result[i] != DimExpr(1) && (i < added || operand[i - added] == DimExpr(1)))
+      return true;
   return false;
 }
 
 static bool isCheap(Operation *op) {
-  if (isa<DivOp, RemOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType()))) return false;
+  if (isa<DivOp, RemOp>(op) && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType())))
+    return false;
   return (classify(op) == OpClass::Elementwise && !isTranscendental(op)) || classify(op) == OpClass::Alias ||
          isa<ExpandOp, RangeOp>(op);
 }
@@ -32,15 +36,18 @@ llvm::DenseSet<Operation *> findRecomputed(Block &block, ShapeAnalysis &shapes) 
   llvm::DenseSet<Operation *> found;
   for (Operation &o : block) {
     Operation *op = &o;
-    if (!isCheap(op)) continue;
+    if (!isCheap(op))
+      continue;
     Cost cost;
     cost.ops = classify(op) == OpClass::Alias || isa<ExpandOp>(op) ? 0 : 1;
     bool onlyCopied = true, fits = true;
     const Dims result(shapes.get(op->getResult(0)).dims);
     for (OpOperand &use : op->getOpOperands()) {
-      if (use.getOperandNumber() > 0 && isSizeOperand(use)) continue;
+      if (use.getOperandNumber() > 0 && isSizeOperand(use))
+        continue;
       Operation *def = use.get().getDefiningOp();
-      if (def && (isInlineConstant(def) || isa<SizesOp>(def))) continue;
+      if (def && (isInlineConstant(def) || isa<SizesOp>(def)))
+        continue;
       if (auto it = def ? costs.find(def) : costs.end(); it != costs.end()) {
         cost.ops += it->second.ops;
         cost.loads.insert(it->second.loads.begin(), it->second.loads.end());
@@ -51,8 +58,10 @@ llvm::DenseSet<Operation *> findRecomputed(Block &block, ShapeAnalysis &shapes) 
       cost.loads.insert(use.get());
     }
     // A view of a stored value is an alias of its bytes, not something to compute.
-    if (classify(op) == OpClass::Alias && !onlyCopied) continue;
-    if (!fits || cost.ops > kMaxRecomputeCost || cost.loads.size() > 3) continue;
+    if (classify(op) == OpClass::Alias && !onlyCopied)
+      continue;
+    if (!fits || cost.ops > kMaxRecomputeCost || cost.loads.size() > 3)
+      continue;
     found.insert(op);
     costs[op] = std::move(cost);
   }

@@ -19,11 +19,13 @@ StridedView StridedView::contiguous(ArrayRef<DimExpr> dims) {
   return v;
 }
 
-// Dimensions from `from` are matched group by group with those of `to`; the sizes of a group have one product.
+// Dimensions from `from` are matched group by group with those of `to`; the sizes of a group have one
+// product.
 static std::optional<StridedView> reshaped(const StridedView &in, const Dims &to) {
   StridedView from;
   for (auto [d, s] : llvm::zip(in.dims, in.strides))
-    if (!isOne(d)) from.dims.push_back(d), from.strides.push_back(s);
+    if (!isOne(d))
+      from.dims.push_back(d), from.strides.push_back(s);
   StridedView out;
   out.dims = to;
   out.strides.assign(to.size(), DimExpr(0));
@@ -38,12 +40,17 @@ static std::optional<StridedView> reshaped(const StridedView &in, const Dims &to
     for (size_t n = 2; !p && n <= from.dims.size() - i + to.size() - j; ++n)
       for (size_t a = 1; !p && a < n; ++a) {
         size_t pe = i + a, qe = j + (n - a);
-        if (pe > from.dims.size() || qe > to.size()) continue;
-        if (product(ArrayRef<DimExpr>(from.dims).slice(i, a)) == product(ArrayRef<DimExpr>(to).slice(j, n - a))) p = pe, q = qe;
+        if (pe > from.dims.size() || qe > to.size())
+          continue;
+        if (product(ArrayRef<DimExpr>(from.dims).slice(i, a)) ==
+            product(ArrayRef<DimExpr>(to).slice(j, n - a)))
+          p = pe, q = qe;
       }
-    if (!p) return std::nullopt;
+    if (!p)
+      return std::nullopt;
     for (size_t t = i; t + 1 < p; ++t) // they must lie one inside the next to be counted as one
-      if (from.strides[t] != from.strides[t + 1] * from.dims[t + 1]) return std::nullopt;
+      if (from.strides[t] != from.strides[t + 1] * from.dims[t + 1])
+        return std::nullopt;
     DimExpr stride = from.strides[p - 1];
     for (size_t t = q; t-- > j;) {
       out.strides[t] = stride;
@@ -51,7 +58,8 @@ static std::optional<StridedView> reshaped(const StridedView &in, const Dims &to
     }
     i = p, j = q;
   }
-  if (i != from.dims.size()) return std::nullopt;
+  if (i != from.dims.size())
+    return std::nullopt;
   return out;
 }
 
@@ -60,7 +68,8 @@ std::optional<StridedView> viewThrough(Operation *op, const StridedView &in, Sha
   StridedView out;
   out.dims = to;
   if (auto t = dyn_cast<TransposeOp>(op)) {
-    for (int64_t p : t.getPermutation()) out.strides.push_back(in.strides[p]);
+    for (int64_t p : t.getPermutation())
+      out.strides.push_back(in.strides[p]);
     return out;
   }
   if (isa<ExpandOp>(op)) {
@@ -69,14 +78,17 @@ std::optional<StridedView> viewThrough(Operation *op, const StridedView &in, Sha
       out.strides.push_back(i < added || in.dims[i - added] != to[i] ? DimExpr(0) : in.strides[i - added]);
     return out;
   }
-  if (isa<ExpandDimsOp, SqueezeOp, ReshapeOp>(op)) return reshaped(in, to);
+  if (isa<ExpandDimsOp, SqueezeOp, ReshapeOp>(op))
+    return reshaped(in, to);
   return std::nullopt;
 }
 
 static bool isWeight(Value v) {
   while (Operation *op = v.getDefiningOp()) {
-    if (isa<GetWeightOp>(op)) return true;
-    if (!isa<TransposeOp>(op) && classify(op) != OpClass::Alias) return false;
+    if (isa<GetWeightOp>(op))
+      return true;
+    if (!isa<TransposeOp>(op) && classify(op) != OpClass::Alias)
+      return false;
     v = op->getOperand(0);
   }
   return false;
@@ -93,18 +105,22 @@ llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
   };
   llvm::DenseSet<Operation *> views;
   for (Operation &op : llvm::reverse(block)) {
-    if (!isViewOp(&op) || op.use_empty()) continue;
+    if (!isViewOp(&op) || op.use_empty())
+      continue;
     bool only = llvm::all_of(op.getUses(), [&](OpOperand &use) {
       Operation *user = use.getOwner();
-      if (user->getBlock() != &block || (use.getOperandNumber() > 0 && isSizeOperand(use))) return false;
+      if (user->getBlock() != &block || (use.getOperandNumber() > 0 && isSizeOperand(use)))
+        return false;
       return views.contains(user) || acceptsView(user, use.getOperandNumber());
     });
-    if (only) views.insert(&op);
+    if (only)
+      views.insert(&op);
   }
   // A view of a whole value stays outside, as an alias; one that strides cannot say starts from a copy.
   llvm::DenseMap<Operation *, StridedView> known;
   for (Operation &op : block) {
-    if (!views.contains(&op)) continue;
+    if (!views.contains(&op))
+      continue;
     Value from = op.getOperand(0);
     Operation *def = from.getDefiningOp();
     bool onView = def && views.contains(def);
@@ -122,8 +138,10 @@ llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
       }
       out = viewThrough(&op, StridedView::contiguous(shapes.get(from).dims), shapes);
     }
-    if (out) known[&op] = *out;
-    else views.erase(&op);
+    if (out)
+      known[&op] = *out;
+    else
+      views.erase(&op);
   }
   return views;
 }

@@ -11,11 +11,13 @@ struct StridedView {
   static StridedView contiguous(llvm::ArrayRef<graph::DimExpr> dims);
 };
 
-/// The view that `op` (transpose, expand, expand_dims, squeeze, reshape) makes of `in`; nullopt where strides cannot say it.
-std::optional<StridedView> viewThrough(mlir::Operation *op, const StridedView &in, graph::ShapeAnalysis &shapes);
+/// The view that `op` (transpose, expand, expand_dims, squeeze, reshape) makes of `in`; nullopt where strides
+/// cannot say it.
+std::optional<StridedView> viewThrough(mlir::Operation *op, const StridedView &in,
+                                       graph::ShapeAnalysis &shapes);
 
-/// May operand `i` of a contraction be a strided view? Matmul of two computed tensors: both. By a weight: the weight alone (its
-/// layout is the packing's choice).
+/// May operand `i` of a contraction be a strided view? Matmul of two computed tensors: both. By a weight: the
+/// weight alone (its layout is the packing's choice).
 bool acceptsView(mlir::Operation *contraction, unsigned i);
 
 /// The ops of `block` that are only ever read as such views. They are copied into the products' regions.
