@@ -41,7 +41,7 @@ LogicalResult DispatchOp::verify() {
   for (auto [what, text] : {std::pair("workgroups", getWorkgroups()), {"scratch", getScratch()}, {"grain", getGrain()}})
     if (text && failed(isExpression(*this, what, *text))) return failure();
   if (getConstants())
-    for (Attribute c : *getConstants())
+    for (Attribute c : getConstantsAttr())
       if (failed(isExpression(*this, "a constant", cast<StringAttr>(c)))) return failure();
   return success();
 }
