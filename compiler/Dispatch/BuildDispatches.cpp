@@ -130,9 +130,7 @@ void Builder::needOfCluster(int c) {
       return;
     current = c;
     bool isInsideAlias = classify(def) == OpClass::Alias && clusters.of(def) < 0 &&
-                         classify(use.getOwner()) != OpClass::Loop &&
-                         !(classify(use.getOwner()) == OpClass::Contraction && !clusters.isCopiedAt(use)) &&
-                         isMadeInside(def->getOperand(0));
+                         !clusters.readsInPlace(use.getOwner()) && isMadeInside(def->getOperand(0));
     if (clusters.isCopiedAt(use) || isInsideAlias) {
       for (OpOperand &o : def->getOpOperands())
         visit(o);
@@ -153,8 +151,7 @@ Value Builder::insideOf(OpOperand &use, OpBuilder &b) {
   Operation *def = v.getDefiningOp();
   bool copied = def && clusters.isCopiedAt(use);
   if (def && !copied && def->getBlock() == &block && clusters.of(def) < 0 &&
-      classify(def) == OpClass::Alias && classify(use.getOwner()) != OpClass::Loop &&
-      classify(use.getOwner()) != OpClass::Contraction)
+      classify(def) == OpClass::Alias && !clusters.readsInPlace(use.getOwner()))
     copied = isMadeInside(def->getOperand(0));
   if (copied) {
     SmallVector<Value> operands;

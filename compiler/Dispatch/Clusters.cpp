@@ -25,20 +25,23 @@ int Clusters::of(Operation *op) const {
   return it == ofOp.end() ? -1 : it->second;
 }
 
+bool Clusters::readsInPlace(Operation *op) const {
+  OpClass kind = classify(op);
+  return kind == OpClass::Loop || kind == OpClass::Contraction || views.contains(op);
+}
+
 bool Clusters::isCopiedAt(OpOperand &use) const {
-  Operation *def = use.get().getDefiningOp();
-  OpClass user = classify(use.getOwner());
-  // Loops and products read their data through pointers.
-  bool readsBuffers = (user == OpClass::Loop || user == OpClass::Contraction) && !isSizeOperand(use);
-  if (def && (isInlineConstant(def) || isa<SizesOp>(def)))
-    return !readsBuffers;
-  if (!def || def->getBlock() != &block)
+  Operation *def = use.get().getDefiningOp(), *user = use.getOwner();
+  if (!def)
     return false;
-  if (user == OpClass::Loop || user == OpClass::Window)
+  bool inPlace = readsInPlace(user) && !isSizeOperand(use);
+  if (isInlineConstant(def) || isa<SizesOp>(def))
+    return !inPlace;
+  if (def->getBlock() != &block)
     return false;
-  if (user == OpClass::Contraction)
-    return views.contains(def);
-  return isCopied(def);
+  if (inPlace)
+    return views.contains(def) && classify(user) != OpClass::Loop;
+  return isCopied(def) && classify(user) != OpClass::Window;
 }
 
 void Clusters::producers(Value v, llvm::SmallSetVector<int, 4> &found) const {
@@ -149,6 +152,38 @@ void Clusters::merge(int into, int from) {
   clusters[from].ops.clear();
 }
 
+void Clusters::sink(int product) {
+  SmallVector<Operation *> ops(clusters[product].ops);
+  for (Operation *op : llvm::reverse(ops)) {
+    if (classify(op) != OpClass::Elementwise)
+      continue;
+    llvm::SmallSetVector<Operation *, 8> found;
+    readers(op->getResult(0), found);
+    int reader = found.empty() ? -1 : of(found.front());
+    if (reader < 0 || reader == product ||
+        !llvm::all_of(found, [&](Operation *r) { return of(r) == reader; }))
+      continue;
+    const Cluster &to = clusters[reader];
+    bool fits = (to.shape == Shape::Rows || to.shape == Shape::Pointwise) &&
+                shapes.get(op->getResult(0)).dims == to.domain;
+    // What it reads from the product must be stored for others already.
+    bool saves = false;
+    for (Value v : op->getOperands()) {
+      Operation *def = v.getDefiningOp();
+      if (!def || of(def) != product)
+        continue;
+      llvm::SmallSetVector<Operation *, 8> others;
+      readers(v, others);
+      saves = llvm::any_of(others, [&](Operation *r) { return r != op && of(r) != product; });
+      fits &= saves;
+    }
+    if (!fits || !saves)
+      continue;
+    llvm::erase(clusters[product].ops, op);
+    add(reader, op);
+  }
+}
+
 int Clusters::addAlone(Operation *op) {
   clusters.push_back({});
   clusters.back().domain = shapes.get(op->getResult(0)).dims;
@@ -208,6 +243,9 @@ void Clusters::decide() {
       continue;
     place(&op);
   }
+  for (size_t i = 0; i < clusters.size(); ++i)
+    if (clusters[i].shape == Shape::Contraction)
+      sink(i);
 }
 
 } // namespace quaver::dispatch

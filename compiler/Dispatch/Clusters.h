@@ -36,6 +36,8 @@ public:
   bool isCopied(mlir::Operation *op) const { return views.contains(op) || recomputed.contains(op); }
   /// Copied where operand `use` of a cluster's op reads it?
   bool isCopiedAt(mlir::OpOperand &use) const;
+  /// Does the op read its data through pointers (loops, products and the views they read)?
+  bool readsInPlace(mlir::Operation *op) const;
   /// Makes an op that is copied elsewhere a cluster too, because its value itself is needed.
   int addAlone(mlir::Operation *op);
 
@@ -44,6 +46,8 @@ private:
   void place(mlir::Operation *op);
   void add(int cluster, mlir::Operation *op);
   void merge(int into, int from);
+  /// Moves the last ops of a product to the launch that alone reads them, where that saves a result.
+  void sink(int product);
   /// Clusters whose values `v` is made of, through copied ops and views.
   void producers(mlir::Value v, llvm::SmallSetVector<int, 4> &found) const;
   /// Ops that read `v`, through copied ops and views: in-block ones, or the op of the block that contains the

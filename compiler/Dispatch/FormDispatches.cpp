@@ -1,6 +1,7 @@
 // Decide, then rewrite, block by block, inner ones first: see FormDispatches.h.
 #include "compiler/Dispatch/FormDispatches.h"
 #include "compiler/Dispatch/BuildDispatches.h"
+#include "compiler/Dispatch/HoistScalars.h"
 
 using namespace mlir;
 
@@ -14,6 +15,8 @@ static int formBlock(Block &block, graph::ShapeAnalysis &shapes, const FormOptio
     if (isa<graph::IfOp, graph::WhileOp>(op))
       for (Region &region : op.getRegions())
         made += formBlock(region.front(), shapes, options);
+  if (options.fuse)
+    hoistScalars(block, shapes);
   Clusters clusters(block, shapes, options);
   clusters.decide();
   return made + buildDispatches(block, clusters, shapes);
