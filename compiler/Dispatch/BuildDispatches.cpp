@@ -56,6 +56,7 @@ private:
   Value insideOf(OpOperand &use, OpBuilder &b);
   Value insideValue(Value v, bool copied, OpBuilder &b);
   bool isMadeInside(Value v);
+  bool isCopiedHere(OpOperand &use);
   void order(SmallVector<Unit> &units);
   void build(const Unit &unit);
 
@@ -112,11 +113,20 @@ bool Builder::isMadeInside(Value v) {
   Operation *def = v.getDefiningOp();
   if (!def || def->getBlock() != &block)
     return false;
-  if (int c = clusters.of(def); c >= 0)
-    return c == current;
   if (clusters.isCopied(def))
     return true;
+  if (int c = clusters.of(def); c >= 0)
+    return c == current;
   return classify(def) == OpClass::Alias && isMadeInside(def->getOperand(0));
+}
+
+// Is what `use` reads copied into the current region: a cheap producer, or a view of a value made there?
+bool Builder::isCopiedHere(OpOperand &use) {
+  if (clusters.isCopiedAt(use))
+    return true;
+  Operation *def = use.get().getDefiningOp();
+  return def && def->getBlock() == &block && clusters.of(def) < 0 && classify(def) == OpClass::Alias &&
+         !clusters.readsInPlace(use.getOwner()) && isMadeInside(def->getOperand(0));
 }
 
 void Builder::needOfCluster(int c) {
@@ -129,9 +139,7 @@ void Builder::needOfCluster(int c) {
     if (clusters.of(def) == c)
       return;
     current = c;
-    bool isInsideAlias = classify(def) == OpClass::Alias && clusters.of(def) < 0 &&
-                         !clusters.readsInPlace(use.getOwner()) && isMadeInside(def->getOperand(0));
-    if (clusters.isCopiedAt(use) || isInsideAlias) {
+    if (isCopiedHere(use)) {
       for (OpOperand &o : def->getOpOperands())
         visit(o);
       return;
@@ -149,11 +157,7 @@ Value Builder::insideOf(OpOperand &use, OpBuilder &b) {
   if (Value known = inside.lookupOrNull(v))
     return known;
   Operation *def = v.getDefiningOp();
-  bool copied = def && clusters.isCopiedAt(use);
-  if (def && !copied && def->getBlock() == &block && clusters.of(def) < 0 &&
-      classify(def) == OpClass::Alias && !clusters.readsInPlace(use.getOwner()))
-    copied = isMadeInside(def->getOperand(0));
-  if (copied) {
+  if (def && isCopiedHere(use)) {
     SmallVector<Value> operands;
     for (OpOperand &o : def->getOpOperands())
       operands.push_back(insideOf(o, b));
@@ -227,21 +231,24 @@ void Builder::order(SmallVector<Unit> &units) {
       unitOf[op] = i;
   SmallVector<llvm::SmallSetVector<int, 8>> before(units.size());
   SmallVector<SmallVector<int>> after(units.size());
-  // What a unit reads, through ops that are copied into it.
+  // What a unit reads, through ops that are copied into it and views of other units' values.
   std::function<void(int, Operation *, llvm::DenseSet<Operation *> &)> reads =
       [&](int i, Operation *op, llvm::DenseSet<Operation *> &seen) {
         op->walk([&](Operation *nested) {
-          for (Value v : nested->getOperands()) {
-            Operation *def = v.getDefiningOp();
+          for (OpOperand &use : nested->getOpOperands()) {
+            Operation *def = use.get().getDefiningOp();
             def = def ? block.findAncestorOpInBlock(*def) : nullptr;
-            if (!def || !seen.insert(def).second)
+            if (!def)
               continue;
             auto it = unitOf.find(def);
             if (it != unitOf.end() && it->second == i)
               continue;
-            if (it != unitOf.end())
+            bool isCopied =
+                current >= 0 ? isCopiedHere(use) : classify(def) == OpClass::Literal && isSizeOperand(use);
+            bool isRead = it != unitOf.end() && !isCopied;
+            if (isRead)
               before[i].insert(it->second);
-            if (it == unitOf.end() || clusters.isCopied(def) || aliases.contains(def))
+            else if (seen.insert(def).second)
               reads(i, def, seen);
           }
         });
@@ -249,6 +256,7 @@ void Builder::order(SmallVector<Unit> &units) {
   int lastEffect = -1;
   for (auto [i, u] : llvm::enumerate(units)) {
     llvm::DenseSet<Operation *> seen;
+    current = u.cluster;
     for (Operation *op : u.ops)
       reads(i, op, seen);
     bool hasEffect = u.cluster < 0 && !isMemoryEffectFree(u.ops.front());

@@ -51,8 +51,9 @@ void Clusters::producers(Value v, llvm::SmallSetVector<int, 4> &found) const {
   if (int c = of(def); c >= 0) {
     found.insert(c);
   } else if (isCopied(def) || classify(def) == OpClass::Alias) {
-    for (Value o : def->getOperands())
-      producers(o, found);
+    for (OpOperand &o : def->getOpOperands())
+      if (!isSizeOperand(o))
+        producers(o.get(), found);
   }
 }
 
@@ -103,15 +104,16 @@ bool Clusters::wouldCycle(int a, int b, Operation *op) const {
   bool found = false;
   auto pushOperands = [&](Operation *o, bool outside) {
     o->walk([&](Operation *nested) {
-      for (Value v : nested->getOperands()) {
-        Operation *def = v.getDefiningOp();
+      for (OpOperand &use : nested->getOpOperands()) {
+        Operation *def = use.get().getDefiningOp();
         def = def ? block.findAncestorOpInBlock(*def) : nullptr;
         if (!def || def == o)
           continue;
+        bool before = outside || isSizeOperand(use); // sizes are known before a launch
         if (isInside(def))
-          found |= outside;
-        else if (seen[outside].insert(def).second)
-          work.push_back(Step(def, outside));
+          found |= before;
+        else if (seen[before].insert(def).second)
+          work.push_back(Step(def, before));
       }
     });
   };
