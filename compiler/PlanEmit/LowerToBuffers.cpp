@@ -171,7 +171,7 @@ LogicalResult Lowering::block(Block &source, Operation *) {
       readBacksOf(op->getResult(0));
       continue;
     }
-    if (isa<graph::GetWeightOp, graph::ConstantOp, graph::SizesOp, graph::YieldOp>(op)) continue;
+    if (isa<graph::GetWeightOp, graph::ConstantOp, graph::YieldOp>(op)) continue;
     if (auto d = dyn_cast<plan_ir::DispatchOp>(op)) {
       if (failed(launch(d))) return failure();
     } else if (auto i = dyn_cast<graph::IfOp>(op)) {

@@ -163,11 +163,6 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
       of[op->getResult(0)] = storageOf(op->getOperand(0));
       continue;
     }
-    // Sizes that views name are no bytes of the plan.
-    bool isNamedOnly = isa<graph::ConstantOp>(op) && !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
-      return isAlias(use.getOwner()) && use.getOperandNumber() > 0;
-    });
-    if (isa<graph::SizesOp>(op) || isNamedOnly) continue;
     if (isa<graph::GetWeightOp, graph::ConstantOp>(op)) {
       of[op->getResult(0)] = weightIndex(op);
       continue;

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include <map>
 
 namespace quaver::codegen {
 
@@ -46,7 +47,7 @@ private:
   mlir::OpBuilder top();
   mlir::Operation *lastAtTop = nullptr;
   llvm::DenseMap<unsigned, mlir::Value> bindings;
-  llvm::DenseMap<int64_t, mlir::Value> numbers;
+  std::map<int64_t, mlir::Value> numbers;
   llvm::SmallVector<mlir::Value> sizes;
 };
 
