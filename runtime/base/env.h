@@ -1,4 +1,4 @@
-// Every environment variable that Quaver's programs read. Nothing else calls getenv, so this list is whole.
+// Every QUAVER_ environment variable. Nothing else reads one, so this list is whole.
 #pragma once
 #include <span>
 #include <string>

@@ -3,6 +3,7 @@
 #include "runtime/plan/archive.h"
 #include "runtime/plan/plan.pb.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace quaver::plan {
@@ -20,9 +21,13 @@ public:
   /// Nothing is copied but the plan itself. Errors are one sentence that names the file and the remedy.
   static StatusOr<std::unique_ptr<Artifact>> open(const std::string &path, Verify verify = Verify::kDefault);
 
+  /// The same for bytes in memory, which the caller keeps; `name` stands for the path in messages.
+  static StatusOr<std::unique_ptr<Artifact>> from_bytes(std::span<const std::byte> bytes, std::string name,
+                                                        Verify verify = Verify::kDefault);
+
   const Plan &plan() const { return plan_; }
   const std::string &path() const { return path_; }
-  uint64_t bytes() const { return file_.bytes().size(); }
+  uint64_t bytes() const { return bytes_.size(); }
   /// Entries in the archive, for inspection.
   const std::vector<ArchiveEntry> &entries() const { return archive_.entries(); }
   /// The bytes of an archive entry.
@@ -31,10 +36,13 @@ public:
   StatusOr<std::span<const std::byte>> blob(int index) const;
 
 private:
-  Artifact(MappedFile file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  explicit Artifact(std::string path) : path_(std::move(path)) {}
   Status load(Verify verify);
+  Status verify_entries(Verify verify) const;
+  Status corrupted(const std::string &entry, const char *what) const;
 
-  MappedFile file_;
+  std::optional<MappedFile> file_;
+  std::span<const std::byte> bytes_; // of file_, or the caller's
   std::string path_;
   ArchiveReader archive_;
   Plan plan_;
