@@ -19,6 +19,10 @@ StridedView StridedView::contiguous(ArrayRef<DimExpr> dims) {
   return v;
 }
 
+bool StridedView::isMatrix() const {
+  return strides.size() >= 2 && strides.back() && strides[strides.size() - 2];
+}
+
 // Dimensions from `from` are matched group by group with those of `to`; the sizes of a group have one
 // product.
 static std::optional<StridedView> reshaped(const StridedView &in, const Dims &to) {
@@ -48,13 +52,16 @@ static std::optional<StridedView> reshaped(const StridedView &in, const Dims &to
       }
     if (!p)
       return std::nullopt;
-    for (size_t t = i; t + 1 < p; ++t) // they must lie one inside the next to be counted as one
-      if (from.strides[t] != from.strides[t + 1] * from.dims[t + 1])
-        return std::nullopt;
-    DimExpr stride = from.strides[p - 1];
+    // Sizes that are counted as one must lie one inside the next, else the place is computed.
+    bool nested = true;
+    for (size_t t = i; t + 1 < p; ++t)
+      nested &= from.strides[t] && from.strides[t + 1] &&
+                *from.strides[t] == *from.strides[t + 1] * from.dims[t + 1];
+    std::optional<DimExpr> stride = nested ? from.strides[p - 1] : std::nullopt;
     for (size_t t = q; t-- > j;) {
       out.strides[t] = stride;
-      stride = stride * to[t];
+      if (stride)
+        stride = *stride * to[t];
     }
     i = p, j = q;
   }
@@ -75,7 +82,8 @@ std::optional<StridedView> viewThrough(Operation *op, const StridedView &in, Sha
   if (isa<ExpandOp>(op)) {
     size_t added = to.size() - in.dims.size();
     for (size_t i = 0; i < to.size(); ++i)
-      out.strides.push_back(i < added || in.dims[i - added] != to[i] ? DimExpr(0) : in.strides[i - added]);
+      out.strides.push_back(i < added || in.dims[i - added] != to[i] ? std::optional<DimExpr>(DimExpr(0))
+                                                                     : in.strides[i - added]);
     return out;
   }
   if (isa<ExpandDimsOp, SqueezeOp, ReshapeOp>(op))
@@ -124,24 +132,21 @@ llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
     Value from = op.getOperand(0);
     Operation *def = from.getDefiningOp();
     bool onView = def && views.contains(def);
-    if (!onView && classify(&op) == OpClass::Alias) {
+    bool isAlias = classify(&op) == OpClass::Alias;
+    if (!onView && isAlias) {
       views.erase(&op);
       continue;
     }
     StridedView in = onView ? known.find(def)->second : StridedView::contiguous(shapes.get(from).dims);
     std::optional<StridedView> out = viewThrough(&op, in, shapes);
-    if (!out && onView) {
-      views.erase(def);
-      if (classify(&op) == OpClass::Alias) {
-        views.erase(&op);
-        continue;
-      }
-      out = viewThrough(&op, StridedView::contiguous(shapes.get(from).dims), shapes);
-    }
-    if (out)
+    bool feedsProduct = llvm::any_of(op.getUsers(), [&](Operation *user) { return isa<MatmulOp>(user); });
+    if (out && (out->isMatrix() || !feedsProduct)) {
       known[&op] = *out;
-    else
-      views.erase(&op);
+      continue;
+    }
+    views.erase(&op);
+    if (isAlias) // an alias of a copy, then
+      views.erase(def);
   }
   return views;
 }

@@ -5,14 +5,18 @@
 
 namespace quaver::dispatch {
 
-/// Sizes and strides (in elements) of a tensor that lies inside another one; stride 0 repeats.
+/// Sizes and strides (in elements) of a tensor that lies inside another one. Stride 0 repeats; no stride: the
+/// place along that dimension is computed (heads that are repeated and then counted as one: h / group).
 struct StridedView {
-  Dims dims, strides;
+  Dims dims;
+  llvm::SmallVector<std::optional<graph::DimExpr>, 4> strides;
   static StridedView contiguous(llvm::ArrayRef<graph::DimExpr> dims);
+  /// Can a product read it in place? Rows and columns need strides; its leading dimensions may be computed.
+  bool isMatrix() const;
 };
 
-/// The view that `op` (transpose, expand, expand_dims, squeeze, reshape) makes of `in`; nullopt where strides
-/// cannot say it.
+/// The view that `op` (transpose, expand, expand_dims, squeeze, reshape) makes of `in`; nullopt for other
+/// ops, and where sizes do not say which dimensions a reshape splits and joins.
 std::optional<StridedView> viewThrough(mlir::Operation *op, const StridedView &in,
                                        graph::ShapeAnalysis &shapes);
 

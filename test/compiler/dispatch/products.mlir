@@ -76,12 +76,13 @@ func.func @heads(%x: tensor<?x64xf32> {graph.dims = ["b", "64"]}, %k: tensor<?x4
   return %5 : tensor<4x?x?xf32>
 }
 
-// Heads that are repeated and then counted as one dimension have no strides: they are copied.
+// Heads that are repeated and then counted as one dimension: the product finds them by arithmetic on the head's number.
 // CHECK-LABEL: func.func @repeated
-// CHECK: %[[E:.*]] = plan.dispatch %{{.*}} {label = "expand"}
-// CHECK: %[[R:.*]] = graph.reshape %[[E]]
-// CHECK: plan.dispatch %arg0, %[[R]]
+// CHECK: plan.dispatch %arg0, %arg1
+// CHECK: graph.expand
+// CHECK: graph.reshape
 // CHECK: graph.matmul
+// CHECK-NOT: plan.dispatch
 func.func @repeated(%p: tensor<4x?x?xf32> {graph.dims = ["4", "b", "b"]}, %v: tensor<2x1x?x8xf32> {graph.dims = ["2", "1", "b", "8"]}) -> tensor<4x?x8xf32> {
   %s = graph.sizes ["2", "2", "b", "8"] : tensor<4xi64>
   %t = graph.sizes ["4", "b", "8"] : tensor<3xi64>
@@ -89,6 +90,20 @@ func.func @repeated(%p: tensor<4x?x?xf32> {graph.dims = ["4", "b", "b"]}, %v: te
   %1 = graph.reshape %0, %t : (tensor<2x2x?x8xf32>, tensor<3xi64>) -> tensor<4x?x8xf32>
   %2 = graph.matmul %p, %1 : (tensor<4x?x?xf32>, tensor<4x?x8xf32>) -> tensor<4x?x8xf32>
   return %2 : tensor<4x?x8xf32>
+}
+
+// Columns that are not a fixed distance apart are copied first.
+// CHECK-LABEL: func.func @no_stride
+// CHECK: %[[T:.*]] = plan.dispatch %arg1 {label = "transpose"}
+// CHECK: %[[R:.*]] = graph.reshape %[[T]]
+// CHECK: plan.dispatch %arg0, %[[R]]
+// CHECK: graph.matmul
+func.func @no_stride(%p: tensor<?x12xf32> {graph.dims = ["b", "12"]}, %v: tensor<4x8x3xf32>) -> tensor<?x8xf32> {
+  %s = graph.sizes ["12", "8"] : tensor<2xi64>
+  %0 = graph.transpose %v {permutation = array<i64: 2, 0, 1>} : (tensor<4x8x3xf32>) -> tensor<3x4x8xf32>
+  %1 = graph.reshape %0, %s : (tensor<3x4x8xf32>, tensor<2xi64>) -> tensor<12x8xf32>
+  %2 = graph.matmul %p, %1 : (tensor<?x12xf32>, tensor<12x8xf32>) -> tensor<?x8xf32>
+  return %2 : tensor<?x8xf32>
 }
 
 // A square that only a row reads is computed with the row, not stored by the product.
