@@ -39,7 +39,7 @@ Status Artifact::load(Verify verify) {
   if (plan_.major() != archive_.version().major || plan_.minor() != archive_.version().minor)
     return corrupted(manifest.name, "its version is not the file's");
   if (Status valid = validate(plan_); !valid.ok())
-    return Status(valid.code(), path_ + ": " + valid.message());
+    return Status(valid.code(), path_ + ": " + valid.message() + "; recompile the model");
   return verify_entries(verify);
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/plan/expr.h"
 #include "runtime/plan/expr_printer.h"
 #include <algorithm>
-#include <numeric>
 
 namespace quaver::plan {
 namespace {
@@ -20,8 +19,6 @@ ExprOutcome divide(int64_t a, int64_t b, int64_t *floor, int64_t *mod) {
   }
   return ExprOutcome::kKnown;
 }
-
-uint64_t magnitude(int64_t v) { return v < 0 ? 0 - uint64_t(v) : uint64_t(v); }
 
 } // namespace
 
@@ -67,7 +64,7 @@ ExprOutcome apply_expr(Expr::Kind kind, int64_t a, int64_t b, int64_t *out) {
   }
 }
 
-ExprValues::ExprValues(const Plan &plan, std::span<const std::optional<int64_t>> dims) : plan_(plan) {
+ExprValues::ExprValues(const Plan &plan, std::span<const std::optional<int64_t>> dims) : plan_(&plan) {
   size_t count = size_t(plan.exprs_size());
   values_.assign(count, 0);
   outcomes_.assign(count, ExprOutcome::kUnbound);
@@ -104,47 +101,14 @@ StatusOr<int64_t> ExprValues::get(uint32_t expr) const {
   case ExprOutcome::kKnown:
     return values_[expr];
   case ExprOutcome::kOverflow:
-    return OutOfRangeError("the size ", print_expr(plan_, expr), " does not fit into 64 bits");
+    return OutOfRangeError("the size ", print_expr(*plan_, expr), " does not fit into 64 bits");
   case ExprOutcome::kDivisionByZero:
-    return InvalidArgumentError("the size ", print_expr(plan_, expr), " divides by zero");
+    return InvalidArgumentError("the size ", print_expr(*plan_, expr), " divides by zero");
   case ExprOutcome::kUnbound:
     break;
   }
-  return FailedPreconditionError("the size ", print_expr(plan_, expr),
+  return FailedPreconditionError("the size ", print_expr(*plan_, expr),
                                  " has a dimension that is not known yet");
-}
-
-std::vector<uint64_t> expr_divisors(const Plan &plan) {
-  std::vector<uint64_t> d(size_t(plan.exprs_size()), 1);
-  for (size_t i = 0; i < d.size(); ++i) {
-    const Expr &e = plan.exprs(int(i));
-    switch (e.kind()) {
-    case Expr::CONSTANT:
-      d[i] = magnitude(e.value());
-      break;
-    case Expr::DIM:
-      d[i] = std::max<uint64_t>(1, magnitude(plan.dims(int(e.value())).multiple_of()));
-      break;
-    case Expr::MUL:
-      // A product that does not fit keeps the larger factor, which divides as well.
-      if (__builtin_mul_overflow(d[e.a()], d[e.b()], &d[i]))
-        d[i] = std::max(d[e.a()], d[e.b()]);
-      break;
-    case Expr::ADD:
-    case Expr::SUB:
-    case Expr::MIN:
-    case Expr::MAX:
-    case Expr::MOD:
-      d[i] = std::gcd(d[e.a()], d[e.b()]);
-      break; // a - b * floor(a / b)
-    case Expr::SELECT:
-      d[i] = std::gcd(d[e.b()], d[e.c()]);
-      break;
-    default:
-      break;
-    }
-  }
-  return d;
 }
 
 } // namespace quaver::plan

@@ -35,13 +35,9 @@ public:
   StatusOr<int64_t> get(uint32_t expr) const;
 
 private:
-  const Plan &plan_;
+  const Plan *plan_;
   std::vector<int64_t> values_;
   std::vector<ExprOutcome> outcomes_;
 };
-
-/// A number that divides every value of each expression (by the multiples its dimensions are stated to be): 0
-/// for an expression that is always 0, else at least 1. One entry an expression.
-std::vector<uint64_t> expr_divisors(const Plan &plan);
 
 } // namespace quaver::plan

@@ -1,11 +1,14 @@
 #include "runtime/plan/validate.h"
 #include "runtime/plan/element_type.h"
+#include "runtime/plan/expr_printer.h"
+#include "runtime/plan/validate_sizes.h"
+#include <optional>
 #include <set>
 
 namespace quaver::plan {
 namespace {
 
-constexpr int kMaxDepth = 32;
+constexpr int kMaxDepth = 24; // protobuf stops at 100 messages, three a level
 constexpr int kMaxRank = 64;
 
 class Validator {
@@ -17,11 +20,12 @@ private:
   template <class... P> Status bad(const P &...parts) const {
     return DataLossError("the plan is broken: ", where_, parts...);
   }
-  Status expr(uint32_t e, const char *what) const {
-    if (e < uint32_t(plan_.exprs_size()))
-      return OkStatus();
-    return bad(what, " is expression ", e, " of ", plan_.exprs_size());
-  }
+  /// An index of an expression that has a value as far as is known now.
+  Status expr(uint32_t e, const char *what) const;
+  /// An expression that must not be negative.
+  Status size(uint32_t e, const char *what) const;
+  Status names(const google::protobuf::RepeatedPtrField<TensorType> &tensors, const char *what) const;
+  Status blobs() const;
   Status exprs() const;
   Status dims() const;
   Status weights() const;
@@ -29,12 +33,58 @@ private:
   Status target(const Target &t);
   Status entry(const Target &t, const Entry &e);
   Status binding(const Entry &e, const Binding &b, const char *what) const;
+  /// Are the `bytes` that an instruction uses there within the buffer, as far as both are constants?
+  Status room(const Entry &e, const Binding &b, std::optional<int64_t> bytes, const char *what) const;
+  Status condition(const Entry &e, const Binding &b, const char *what) const;
+  Status read_back(const Entry &e, const ReadBack &r) const;
   Status launch(const Target &t, const Entry &e, const Launch &l) const;
   Status block(const Target &t, const Entry &e, const Block &b, int depth) const;
 
   const Plan &plan_;
   std::string where_;
+  std::optional<int64_t> constant(uint32_t e) const {
+    return constants_->is_known(e) ? std::optional((*constants_)[e]) : std::nullopt;
+  }
+  std::optional<ExprValues> constants_; // what is known without any dimension
+  std::vector<ExprValues> samples_;
 };
+
+Status Validator::expr(uint32_t e, const char *what) const {
+  if (e >= uint32_t(plan_.exprs_size()))
+    return bad(what, " is expression ", e, " of ", plan_.exprs_size());
+  ExprOutcome outcome = constants_->outcome(e);
+  if (outcome == ExprOutcome::kOverflow || outcome == ExprOutcome::kDivisionByZero)
+    return bad(what, ": ", constants_->get(e).status().message());
+  return OkStatus();
+}
+
+Status Validator::size(uint32_t e, const char *what) const {
+  QUAVER_RETURN_IF_ERROR(expr(e, what));
+  if (constants_->is_known(e) && (*constants_)[e] < 0)
+    return bad(what, " is ", print_expr(plan_, e), " = ", (*constants_)[e]);
+  return OkStatus();
+}
+
+Status Validator::names(const google::protobuf::RepeatedPtrField<TensorType> &tensors,
+                        const char *what) const {
+  std::set<std::string_view> names;
+  for (const TensorType &t : tensors)
+    if (t.name().empty() || !names.insert(t.name()).second)
+      return bad("the name \"", t.name(), "\" of an ", what, " is empty or taken");
+  return OkStatus();
+}
+
+Status Validator::blobs() const {
+  for (const Blob &b : plan_.blobs()) {
+    if (b.path().empty() == b.file().empty())
+      return bad("a blob must have either an archive entry or a file");
+    if (b.offset() % 64)
+      return bad("blob ", b.path(), b.file(), " starts at ", b.offset(), ", not at a multiple of 64");
+    if (b.file().starts_with("/") || ("/" + b.file() + "/").find("/../") != std::string::npos)
+      return bad("the file ", b.file(), " of a blob lies outside of the artifact's folder");
+  }
+  return OkStatus();
+}
 
 Status Validator::exprs() const {
   for (int i = 0; i < plan_.exprs_size(); ++i) {
@@ -62,7 +112,7 @@ Status Validator::dims() const {
       return bad("dimension name \"", d.name(), "\" is empty or taken");
     if (d.min() < 0 || (d.max() && d.max() < d.min()) || d.multiple_of() < 0)
       return bad("dimension ", d.name(), " has limits ", d.min(), "..", d.max(), " by ", d.multiple_of());
-    if (d.upper_bound_plus_1() > uint32_t(plan_.exprs_size()))
+    if (d.upper_bound_plus_1() > (d.data_dependent() ? uint32_t(plan_.exprs_size()) : 0))
       return bad("dimension ", d.name(), " has unknown bound ", d.upper_bound_plus_1());
   }
   return OkStatus();
@@ -76,14 +126,11 @@ Status Validator::tensor(const TensorType &t) const {
   if (t.dim_names_size() != 0 && t.dim_names_size() != t.shape_size())
     return bad("tensor ", t.name(), " has names for other dimensions");
   for (uint32_t e : t.shape())
-    QUAVER_RETURN_IF_ERROR(expr(e, "a dimension"));
+    QUAVER_RETURN_IF_ERROR(size(e, "a dimension"));
   return OkStatus();
 }
 
 Status Validator::weights() const {
-  for (const Blob &b : plan_.blobs())
-    if (b.path().empty() == b.file().empty())
-      return bad("a blob must have either an archive entry or a file");
   std::set<std::string> names;
   for (const Weight &w : plan_.weights()) {
     if (!names.insert(w.name()).second)
@@ -92,6 +139,8 @@ Status Validator::weights() const {
       return bad("weight ", w.name(), " has unknown element type ", int(w.type()));
     if (w.blob() >= uint32_t(plan_.blobs_size()))
       return bad("weight ", w.name(), " names blob ", w.blob());
+    if (w.storage().empty())
+      return bad("weight ", w.name(), " has no storage");
     if (w.scales_plus_1() > uint32_t(plan_.weights_size()))
       return bad("weight ", w.name(), " names scales ", w.scales_plus_1());
     uint64_t bytes = element_bytes(w.type());
@@ -104,7 +153,7 @@ Status Validator::weights() const {
   }
   for (const State &s : plan_.states()) {
     QUAVER_RETURN_IF_ERROR(tensor(s.type()));
-    QUAVER_RETURN_IF_ERROR(expr(s.capacity(), "a state's capacity"));
+    QUAVER_RETURN_IF_ERROR(size(s.capacity(), "a state's capacity"));
     if (s.init_plus_1() > uint32_t(plan_.weights_size()))
       return bad("state ", s.type().name(), " starts from an unknown weight");
   }
@@ -117,15 +166,44 @@ Status Validator::binding(const Entry &e, const Binding &b, const char *what) co
   const Buffer::Memory memory = e.buffers(int(b.buffer())).memory();
   if (b.written() && (memory == Buffer::INPUT || memory == Buffer::WEIGHT))
     return bad(what, " writes an input or a weight");
-  return expr(b.offset(), "a binding's offset");
+  QUAVER_RETURN_IF_ERROR(size(b.offset(), "a binding's offset"));
+  return room(e, b, 0, what);
+}
+
+Status Validator::room(const Entry &e, const Binding &b, std::optional<int64_t> bytes,
+                       const char *what) const {
+  std::optional<int64_t> offset = constant(b.offset()), have = constant(e.buffers(int(b.buffer())).bytes());
+  if (offset && have && bytes && (*offset > *have || *bytes > *have - *offset))
+    return bad(what, " uses ", *bytes, " bytes at ", *offset, " of buffer ", b.buffer(), " (",
+               e.buffers(int(b.buffer())).label(), "), which has ", *have);
+  return OkStatus();
+}
+
+Status Validator::condition(const Entry &e, const Binding &b, const char *what) const {
+  QUAVER_RETURN_IF_ERROR(binding(e, b, what));
+  const Buffer &buffer = e.buffers(int(b.buffer()));
+  if (buffer.type() != BOOL)
+    return bad("the condition of ", what, " is of type ", element_name(buffer.type()), ", not bool");
+  return room(e, b, 1, what);
+}
+
+Status Validator::read_back(const Entry &e, const ReadBack &r) const {
+  QUAVER_RETURN_IF_ERROR(binding(e, r.from(), "a read-back"));
+  if (r.dim() >= uint32_t(plan_.dims_size()) || !plan_.dims(int(r.dim())).data_dependent())
+    return bad("a read-back binds dimension ", r.dim(), ", which is not data-dependent");
+  ElementType type = e.buffers(int(r.from().buffer())).type();
+  if (type < I64 || type > U8)
+    return bad("a read-back of dimension ", plan_.dims(int(r.dim())).name(), " reads type ",
+               element_name(type), ", not an integer");
+  return room(e, r.from(), int64_t(element_bytes(type)) * (int64_t(r.element()) + 1), "a read-back");
 }
 
 Status Validator::launch(const Target &t, const Entry &e, const Launch &l) const {
   if (l.kernel() >= uint32_t(t.kernels_size()))
     return bad("a launch names kernel ", l.kernel(), " of ", t.kernels_size());
-  QUAVER_RETURN_IF_ERROR(expr(l.workgroups(), "workgroups"));
-  QUAVER_RETURN_IF_ERROR(expr(l.scratch_bytes(), "scratch bytes"));
-  QUAVER_RETURN_IF_ERROR(expr(l.grain(), "grain"));
+  QUAVER_RETURN_IF_ERROR(size(l.workgroups(), "workgroups"));
+  QUAVER_RETURN_IF_ERROR(size(l.scratch_bytes(), "scratch bytes"));
+  QUAVER_RETURN_IF_ERROR(size(l.grain(), "grain"));
   for (uint32_t c : l.constants())
     QUAVER_RETURN_IF_ERROR(expr(c, "a constant"));
   for (const Binding &b : l.bindings())
@@ -146,33 +224,33 @@ Status Validator::block(const Target &t, const Entry &e, const Block &b, int dep
       if (!i.copy().to().written())
         return bad("a copy's target is not marked as written");
       QUAVER_RETURN_IF_ERROR(binding(e, i.copy().to(), "a copy"));
-      QUAVER_RETURN_IF_ERROR(expr(i.copy().bytes(), "a copy's bytes"));
+      QUAVER_RETURN_IF_ERROR(size(i.copy().bytes(), "a copy's bytes"));
+      QUAVER_RETURN_IF_ERROR(room(e, i.copy().from(), constant(i.copy().bytes()), "a copy"));
+      QUAVER_RETURN_IF_ERROR(room(e, i.copy().to(), constant(i.copy().bytes()), "a copy"));
       break;
     case Instruction::kFill:
       if (!i.fill().to().written())
         return bad("a fill's target is not marked as written");
       QUAVER_RETURN_IF_ERROR(binding(e, i.fill().to(), "a fill"));
-      QUAVER_RETURN_IF_ERROR(expr(i.fill().bytes(), "a fill's bytes"));
+      QUAVER_RETURN_IF_ERROR(size(i.fill().bytes(), "a fill's bytes"));
+      QUAVER_RETURN_IF_ERROR(room(e, i.fill().to(), constant(i.fill().bytes()), "a fill"));
       if (i.fill().byte() > 255)
         return bad("a fill's byte is ", i.fill().byte());
       break;
     case Instruction::kReadBack:
-      QUAVER_RETURN_IF_ERROR(binding(e, i.read_back().from(), "a read-back"));
-      if (i.read_back().dim() >= uint32_t(plan_.dims_size()) ||
-          !plan_.dims(int(i.read_back().dim())).data_dependent())
-        return bad("a read-back binds dimension ", i.read_back().dim(), ", which is not data-dependent");
+      QUAVER_RETURN_IF_ERROR(read_back(e, i.read_back()));
       break;
     case Instruction::kCheck:
       QUAVER_RETURN_IF_ERROR(expr(i.check().condition(), "a check"));
       break;
     case Instruction::kIf:
-      QUAVER_RETURN_IF_ERROR(binding(e, i.if_().condition(), "an if"));
+      QUAVER_RETURN_IF_ERROR(condition(e, i.if_().condition(), "an if"));
       QUAVER_RETURN_IF_ERROR(block(t, e, i.if_().then_block(), depth + 1));
       QUAVER_RETURN_IF_ERROR(block(t, e, i.if_().else_block(), depth + 1));
       break;
     case Instruction::kWhile:
       QUAVER_RETURN_IF_ERROR(block(t, e, i.while_().before(), depth + 1));
-      QUAVER_RETURN_IF_ERROR(binding(e, i.while_().condition(), "a while"));
+      QUAVER_RETURN_IF_ERROR(condition(e, i.while_().condition(), "a while"));
       QUAVER_RETURN_IF_ERROR(block(t, e, i.while_().body(), depth + 1));
       break;
     case Instruction::KIND_NOT_SET:
@@ -184,11 +262,13 @@ Status Validator::block(const Target &t, const Entry &e, const Block &b, int dep
 
 Status Validator::entry(const Target &t, const Entry &e) {
   where_ = "target " + t.name() + ", entry " + e.name() + ": ";
+  QUAVER_RETURN_IF_ERROR(names(e.inputs(), "input"));
+  QUAVER_RETURN_IF_ERROR(names(e.outputs(), "output"));
   for (const TensorType &x : e.inputs())
     QUAVER_RETURN_IF_ERROR(tensor(x));
   for (const TensorType &x : e.outputs())
     QUAVER_RETURN_IF_ERROR(tensor(x));
-  QUAVER_RETURN_IF_ERROR(expr(e.arena_bytes(), "arena bytes"));
+  QUAVER_RETURN_IF_ERROR(size(e.arena_bytes(), "arena bytes"));
   for (int i = 0; i < e.buffers_size(); ++i) {
     const Buffer &b = e.buffers(i);
     if (!Buffer::Memory_IsValid(b.memory()))
@@ -202,17 +282,28 @@ Status Validator::entry(const Target &t, const Entry &e) {
       return bad("buffer ", i, " has index ", b.index(), " of ", limit);
     if (!element_bytes(b.type()))
       return bad("buffer ", i, " has unknown element type ", int(b.type()));
-    QUAVER_RETURN_IF_ERROR(expr(b.offset(), "a buffer's offset"));
-    QUAVER_RETURN_IF_ERROR(expr(b.bytes(), "a buffer's bytes"));
-    const Expr &offset = plan_.exprs(int(b.offset()));
-    if (offset.kind() == Expr::CONSTANT && (offset.value() < 0 || offset.value() % 64))
-      return bad("buffer ", i, " has offset ", offset.value(), ", not a multiple of 64");
+    QUAVER_RETURN_IF_ERROR(size(b.offset(), "a buffer's offset"));
+    QUAVER_RETURN_IF_ERROR(size(b.bytes(), "a buffer's bytes"));
+    if (std::optional<int64_t> offset = constant(b.offset()); offset && *offset % 64)
+      return bad("buffer ", i, " has offset ", *offset, ", not a multiple of 64");
+    if (std::optional<int64_t> bytes = constant(b.bytes()); bytes && b.memory() == Buffer::WEIGHT) {
+      const Weight &w = plan_.weights(int(b.index()));
+      if (uint64_t(*bytes) > plan_.blobs(int(w.blob())).bytes())
+        return bad("buffer ", i, " has ", *bytes, " bytes, its weight ", w.name(), " only ",
+                   plan_.blobs(int(w.blob())).bytes());
+    }
   }
-  return block(t, e, e.body(), 0);
+  QUAVER_RETURN_IF_ERROR(block(t, e, e.body(), 0));
+  if (Status placed = check_arena(plan_, e, samples_); !placed.ok())
+    return bad(placed.message());
+  return OkStatus();
 }
 
 Status Validator::target(const Target &t) {
   where_ = "target " + t.name() + ": ";
+  for (const Module &m : t.modules())
+    if (m.path().empty())
+      return bad("a module has no archive entry");
   for (const Kernel &k : t.kernels())
     if (k.module() >= uint32_t(t.modules_size()) || k.symbol().empty())
       return bad("kernel \"", k.symbol(), "\" has no module");
@@ -231,6 +322,10 @@ Status Validator::run() {
                                    "\", which this runtime does not know: update it");
   QUAVER_RETURN_IF_ERROR(exprs());
   QUAVER_RETURN_IF_ERROR(dims());
+  std::vector<std::optional<int64_t>> unbound(size_t(plan_.dims_size()));
+  constants_.emplace(plan_, unbound);
+  samples_ = sample_sizes(plan_);
+  QUAVER_RETURN_IF_ERROR(blobs());
   QUAVER_RETURN_IF_ERROR(weights());
   std::set<std::string> names;
   for (const Target &t : plan_.targets()) {
