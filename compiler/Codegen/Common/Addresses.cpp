@@ -66,6 +66,7 @@ void Emitter::store(Value base, Type element, const Index &lin, Value v) {
   unsigned bytes = bytesOf(element);
   if (registerType(element).isInteger(1)) v = arith::ExtUIOp::create(b, loc, like(v.getType(), b.getI8Type()), v);
   if (!lin.lanes && !lin.stride) {
+    if (isVector(v)) v = vector::ExtractOp::create(b, loc, v, ArrayRef<int64_t>{0}); // a tensor of one element along the lanes
     LLVM::StoreOp::create(b, loc, v, pointer(0, element, lin.base, base), bytes);
     return;
   }
