@@ -125,8 +125,9 @@ bool Builder::isCopiedHere(OpOperand &use) {
   if (clusters.isCopiedAt(use))
     return true;
   Operation *def = use.get().getDefiningOp();
-  return def && def->getBlock() == &block && clusters.of(def) < 0 && classify(def) == OpClass::Alias &&
-         !clusters.readsInPlace(use.getOwner()) && isMadeInside(def->getOperand(0));
+  return def && def->getBlock() == &block && !isSizeOperand(use) && clusters.of(def) < 0 &&
+         classify(def) == OpClass::Alias && !clusters.readsInPlace(use.getOwner()) &&
+         isMadeInside(def->getOperand(0));
 }
 
 void Builder::needOfCluster(int c) {

@@ -37,7 +37,7 @@ bool Clusters::isCopiedAt(OpOperand &use) const {
   bool inPlace = readsInPlace(user) && !isSizeOperand(use);
   if (isInlineConstant(def) || isa<SizesOp>(def))
     return !inPlace;
-  if (def->getBlock() != &block)
+  if (def->getBlock() != &block || isSizeOperand(use))
     return false;
   if (inPlace)
     return views.contains(def) && classify(user) != OpClass::Loop;

@@ -54,7 +54,7 @@ bool isSizeOperand(OpOperand &use) {
     return i == 1;
   if (isa<ResizeOp>(op))
     return i >= 1;
-  return isa<ShapeOp>(op);
+  return isa<ShapeOp, RangeOp>(op);
 }
 
 DimExpr product(ArrayRef<DimExpr> dims) {

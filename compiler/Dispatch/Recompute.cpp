@@ -43,7 +43,7 @@ llvm::DenseSet<Operation *> findRecomputed(Block &block, ShapeAnalysis &shapes) 
     bool onlyCopied = true, fits = true;
     const Dims result(shapes.get(op->getResult(0)).dims);
     for (OpOperand &use : op->getOpOperands()) {
-      if (use.getOperandNumber() > 0 && isSizeOperand(use))
+      if (isSizeOperand(use))
         continue;
       Operation *def = use.get().getDefiningOp();
       if (def && (isInlineConstant(def) || isa<SizesOp>(def)))
