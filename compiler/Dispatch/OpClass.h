@@ -22,7 +22,8 @@ OpClass classify(mlir::Operation *op);
 bool isTranscendental(mlir::Operation *op);
 /// Constants that code holds itself (one number, or few) rather than reads from a weight buffer.
 bool isInlineConstant(mlir::Operation *op);
-/// Operands that give sizes, and must be known before a launch: reshape's shape, slice's starts, range's limits, top_k's k.
+/// Operands that give sizes, and must be known before a launch: reshape's shape, slice's starts, range's
+/// limits, top_k's k.
 bool isSizeOperand(mlir::OpOperand &use);
 
 using Dims = llvm::SmallVector<graph::DimExpr, 4>;
