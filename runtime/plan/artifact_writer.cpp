@@ -77,6 +77,9 @@ Status ArtifactWriter::write(const std::string &path, Plan *plan) const {
   std::string manifest;
   if (!serialize(*plan, &manifest))
     return InternalError("the plan cannot be serialized");
+  if (!Plan().ParseFromString(manifest)) // what a reader would do
+    return InvalidArgumentError(
+        "a name in the model is not UTF-8 text, so the artifact could not be read back: rename it");
   std::span<const std::byte> spooled;
   if (spool_ && spool_->size()) {
     QUAVER_ASSIGN_OR_RETURN(spooled, spool_->map());

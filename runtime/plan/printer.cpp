@@ -1,16 +1,12 @@
 #include "runtime/plan/printer.h"
 #include "runtime/plan/element_type.h"
 #include "runtime/plan/expr_printer.h"
-#include <functional>
-#include <iomanip>
-#include <map>
-#include <nlohmann/json.hpp>
+#include "runtime/plan/lifetimes.h"
 #include <sstream>
 
 namespace quaver::plan {
-namespace {
 
-std::string shape_text(const Plan &plan, const TensorType &t) {
+std::string print_tensor_type(const Plan &plan, const TensorType &t) {
   std::string s = std::string(element_name(t.type())) + "[";
   for (int i = 0; i < t.shape_size(); ++i)
     s += (i ? ", " : "") + (t.dim_names_size() ? t.dim_names(i) : print_expr(plan, t.shape(i)));
@@ -36,157 +32,185 @@ const char *memory_name(Buffer::Memory m) {
   }
 }
 
-/// First and last instruction (numbered depth first) that touches each buffer.
-using Lifetimes = std::map<uint32_t, std::pair<int, int>>;
-
-void walk(const Block &block, int &number, const std::function<void(const Instruction &, int)> &visit) {
-  for (const Instruction &i : block.instructions()) {
-    visit(i, number++);
-    if (i.has_if_())
-      walk(i.if_().then_block(), number, visit), walk(i.if_().else_block(), number, visit);
-    if (i.has_while_())
-      walk(i.while_().before(), number, visit), walk(i.while_().body(), number, visit);
-  }
-}
-
-Lifetimes lifetimes(const Entry &e) {
-  Lifetimes l;
-  int number = 0;
-  walk(e.body(), number, [&](const Instruction &i, int n) {
-    auto use = [&](const Binding &b) {
-      auto [it, inserted] = l.try_emplace(b.buffer(), n, n);
-      it->second.second = n;
-    };
-    if (i.has_launch())
-      for (const Binding &b : i.launch().bindings())
-        use(b);
-    if (i.has_copy())
-      use(i.copy().from()), use(i.copy().to());
-    if (i.has_fill())
-      use(i.fill().to());
-    if (i.has_read_back())
-      use(i.read_back().from());
-    if (i.has_if_())
-      use(i.if_().condition());
-    if (i.has_while_())
-      use(i.while_().condition());
-  });
-  return l;
-}
+namespace {
 
 class Printer {
 public:
   explicit Printer(const Plan &plan) : plan_(plan) {}
-  void entry(const Target &t, const Entry &e, bool instructions);
-  void block(const Target &t, const Entry &e, const Block &b, int indent);
+  void plan(bool instructions);
   std::ostringstream out;
 
 private:
+  void dim(const Dim &d);
+  void entry(const Target &t, const Entry &e, bool instructions);
+  void buffers(const Entry &e);
+  void block(const Target &t, const Entry &e, const Block &b, int indent, int &number);
+  void launch(const Target &t, const Entry &e, const Launch &l);
   std::string expr(uint32_t e) const { return print_expr(plan_, e); }
-  std::string buffer(const Entry &e, const Binding &b) const {
+
+  /// `%3`, `%3+64`, or what it is called where it is not a temporary.
+  std::string place(const Entry &e, const Binding &b) const {
     const Buffer &x = e.buffers(int(b.buffer()));
-    return std::string("%") + std::to_string(b.buffer()) +
-           (x.memory() == Buffer::ARENA ? "" : str_cat(":", memory_name(x.memory()), x.index()));
+    std::string s = str_cat("%", b.buffer());
+    if (x.memory() != Buffer::ARENA && x.memory() != Buffer::DYNAMIC)
+      s += str_cat(":", owner(e, x));
+    if (std::string offset = expr(b.offset()); offset != "0")
+      s += "+(" + offset + ")";
+    return s;
   }
+  std::string owner(const Entry &e, const Buffer &b) const {
+    int i = int(b.index());
+    switch (b.memory()) {
+    case Buffer::INPUT:
+      return e.inputs(i).name();
+    case Buffer::OUTPUT:
+      return e.outputs(i).name();
+    case Buffer::WEIGHT:
+      return plan_.weights(i).name();
+    case Buffer::STATE:
+      return plan_.states(i).type().name();
+    default:
+      return b.label();
+    }
+  }
+
   const Plan &plan_;
 };
 
-void Printer::block(const Target &t, const Entry &e, const Block &b, int indent) {
+void Printer::launch(const Target &t, const Entry &e, const Launch &l) {
+  out << "launch " << t.kernels(int(l.kernel())).symbol() << "(";
+  for (int k = 0; k < l.bindings_size(); ++k)
+    out << (k ? ", " : "") << (l.bindings(k).written() ? "out " : "") << place(e, l.bindings(k));
+  for (int k = 0; k < l.constants_size(); ++k)
+    out << (k ? ", " : "; ") << expr(l.constants(k));
+  out << ") x " << expr(l.workgroups());
+  if (std::string scratch = expr(l.scratch_bytes()); scratch != "0")
+    out << ", scratch " << scratch;
+  out << "  // " << l.label() << "\n";
+}
+
+void Printer::block(const Target &t, const Entry &e, const Block &b, int indent, int &number) {
   std::string pad(size_t(indent), ' ');
   for (const Instruction &i : b.instructions()) {
-    out << pad;
-    if (i.has_launch()) {
-      const Launch &l = i.launch();
-      out << "launch " << t.kernels(int(l.kernel())).symbol() << "(";
-      for (int k = 0; k < l.bindings_size(); ++k)
-        out << (k ? ", " : "") << (l.bindings(k).written() ? "out " : "") << buffer(e, l.bindings(k));
-      out << ") x " << expr(l.workgroups()) << "  // " << l.label() << "\n";
-    } else if (i.has_copy()) {
-      out << "copy " << buffer(e, i.copy().from()) << " -> " << buffer(e, i.copy().to()) << ", "
+    out << pad << number++ << ": ";
+    switch (i.kind_case()) {
+    case Instruction::kLaunch:
+      launch(t, e, i.launch());
+      break;
+    case Instruction::kCopy:
+      out << "copy " << place(e, i.copy().from()) << " -> " << place(e, i.copy().to()) << ", "
           << expr(i.copy().bytes()) << " bytes\n";
-    } else if (i.has_fill()) {
-      out << "fill " << buffer(e, i.fill().to()) << ", " << expr(i.fill().bytes()) << " bytes of "
+      break;
+    case Instruction::kFill:
+      out << "fill " << place(e, i.fill().to()) << ", " << expr(i.fill().bytes()) << " bytes of "
           << i.fill().byte() << "\n";
-    } else if (i.has_read_back()) {
+      break;
+    case Instruction::kReadBack:
       out << "read_back " << plan_.dims(int(i.read_back().dim())).name() << " <- "
-          << buffer(e, i.read_back().from()) << "[" << i.read_back().element() << "]\n";
-    } else if (i.has_check()) {
+          << place(e, i.read_back().from()) << "[" << i.read_back().element() << "]\n";
+      break;
+    case Instruction::kCheck:
       out << "check " << expr(i.check().condition()) << "  // " << i.check().message() << "\n";
-    } else if (i.has_if_()) {
-      out << "if " << buffer(e, i.if_().condition()) << "\n";
-      block(t, e, i.if_().then_block(), indent + 2);
+      break;
+    case Instruction::kIf:
+      out << "if " << place(e, i.if_().condition()) << "\n";
+      block(t, e, i.if_().then_block(), indent + 2, number);
       out << pad << "else\n";
-      block(t, e, i.if_().else_block(), indent + 2);
-    } else if (i.has_while_()) {
-      out << "while " << buffer(e, i.while_().condition()) << " after\n";
-      block(t, e, i.while_().before(), indent + 2);
-      out << pad << "do\n";
-      block(t, e, i.while_().body(), indent + 2);
+      block(t, e, i.if_().else_block(), indent + 2, number);
+      break;
+    case Instruction::kWhile:
+      out << "loop\n";
+      block(t, e, i.while_().before(), indent + 2, number);
+      out << pad << "while " << place(e, i.while_().condition()) << "\n";
+      block(t, e, i.while_().body(), indent + 2, number);
+      break;
+    case Instruction::KIND_NOT_SET:
+      out << "?\n";
+      break;
     }
+  }
+}
+
+void Printer::buffers(const Entry &e) {
+  std::vector<Lifetime> lives = buffer_lifetimes(e);
+  for (int i = 0; i < e.buffers_size(); ++i) {
+    const Buffer &b = e.buffers(i);
+    out << "    %" << i << " " << memory_name(b.memory());
+    if (b.memory() == Buffer::ARENA)
+      out << " at " << expr(b.offset());
+    out << ", " << expr(b.bytes()) << " bytes of " << element_name(b.type());
+    if (lives[size_t(i)].first >= 0)
+      out << ", used " << lives[size_t(i)].first << ".." << lives[size_t(i)].last;
+    else
+      out << ", unused";
+    out << "  // " << owner(e, b) << "\n";
   }
 }
 
 void Printer::entry(const Target &t, const Entry &e, bool instructions) {
   out << "  entry " << e.name() << "\n";
   for (const TensorType &x : e.inputs())
-    out << "    input  " << x.name() << ": " << shape_text(plan_, x) << "\n";
+    out << "    input  " << x.name() << ": " << print_tensor_type(plan_, x) << "\n";
   for (const TensorType &x : e.outputs())
-    out << "    output " << x.name() << ": " << shape_text(plan_, x) << "\n";
-  int launches = 0, number = 0;
-  walk(e.body(), number, [&](const Instruction &i, int) { launches += i.has_launch(); });
-  out << "    " << number << " instructions, " << launches << " launches\n    peak memory "
+    out << "    output " << x.name() << ": " << print_tensor_type(plan_, x) << "\n";
+  int launches = 0, count = 0;
+  visit_instructions(e.body(), [&](const Instruction &i, int) { ++count, launches += i.has_launch(); });
+  out << "    " << count << " instructions, " << launches << " launches\n    peak memory "
       << expr(e.arena_bytes()) << " bytes\n";
   if (!instructions)
     return;
-  Lifetimes lives = lifetimes(e);
-  for (int i = 0; i < e.buffers_size(); ++i) {
-    const Buffer &b = e.buffers(i);
-    if (b.memory() != Buffer::ARENA && b.memory() != Buffer::DYNAMIC)
-      continue;
-    out << "    %" << i << " " << memory_name(b.memory()) << " at " << expr(b.offset()) << ", "
-        << expr(b.bytes()) << " bytes of " << element_name(b.type());
-    if (auto it = lives.find(uint32_t(i)); it != lives.end())
-      out << ", lives " << it->second.first << ".." << it->second.second;
-    out << "  // " << b.label() << "\n";
+  buffers(e);
+  int number = 0;
+  block(t, e, e.body(), 4, number);
+}
+
+void Printer::dim(const Dim &d) {
+  out << "dimension " << d.name() << ": " << d.min() << ".." << (d.max() ? std::to_string(d.max()) : "");
+  if (d.multiple_of() > 1)
+    out << ", a multiple of " << d.multiple_of();
+  if (d.data_dependent())
+    out << ", depends on data, "
+        << (d.upper_bound_plus_1() ? "at most " + expr(d.upper_bound_plus_1() - 1) : "without a bound");
+  out << "\n";
+}
+
+void Printer::plan(bool instructions) {
+  for (const Dim &d : plan_.dims())
+    dim(d);
+  uint64_t bytes = 0;
+  for (const Blob &b : plan_.blobs())
+    bytes += b.bytes();
+  out << plan_.weights_size() << " weights in " << plan_.blobs_size() << " blobs, " << bytes << " bytes\n";
+  for (const State &s : plan_.states())
+    out << "state " << s.type().name() << ": " << print_tensor_type(plan_, s.type()) << ", room for "
+        << expr(s.capacity()) << " bytes\n";
+  for (const Target &t : plan_.targets()) {
+    out << "target " << t.name() << ": ";
+    for (const std::string &f : t.features())
+      out << (&f == &t.features(0) ? "needs " : " ") << f;
+    out << (t.features_size() ? "; " : "") << t.kernels_size() << " kernels\n";
+    if (instructions)
+      for (const Kernel &k : t.kernels())
+        out << "  kernel " << k.symbol() << ": " << k.description() << "\n";
+    for (const Entry &e : t.entries())
+      entry(t, e, instructions);
   }
-  block(t, e, e.body(), 4);
 }
 
 } // namespace
 
+std::string print_plan(const Plan &plan, bool instructions) {
+  Printer p(plan);
+  p.plan(instructions);
+  return std::move(p.out).str();
+}
+
 std::string print_artifact(const Artifact &artifact, bool instructions) {
   const Plan &plan = artifact.plan();
-  Printer p(plan);
-  p.out << artifact.path() << ": " << artifact.bytes() << " bytes, model "
-        << (plan.model_name().empty() ? "(unnamed)" : plan.model_name()) << ", precision " << plan.precision()
-        << ", made by " << plan.producer() << "\n";
-  for (const Dim &d : plan.dims()) {
-    p.out << "dimension " << d.name() << ": " << d.min() << ".." << (d.max() ? std::to_string(d.max()) : "");
-    if (d.multiple_of() > 1)
-      p.out << ", a multiple of " << d.multiple_of();
-    if (d.data_dependent())
-      p.out << ", depends on data, "
-            << (d.upper_bound_plus_1() ? "at most " + print_expr(plan, d.upper_bound_plus_1() - 1)
-                                       : "without a bound");
-    p.out << "\n";
-  }
-  uint64_t weight_bytes = 0;
-  for (const Blob &b : plan.blobs())
-    weight_bytes += b.bytes();
-  p.out << plan.weights_size() << " weights in " << plan.blobs_size() << " blobs, " << weight_bytes
-        << " bytes\n";
-  for (const Target &t : plan.targets()) {
-    p.out << "target " << t.name() << ": needs";
-    for (const std::string &f : t.features())
-      p.out << " " << f;
-    p.out << "; " << t.kernels_size() << " kernels\n";
-    if (instructions)
-      for (const Kernel &k : t.kernels())
-        p.out << "  kernel " << k.symbol() << ": " << k.description() << "\n";
-    for (const Entry &e : t.entries())
-      p.entry(t, e, instructions);
-  }
-  return p.out.str();
+  return str_cat(artifact.path(), ": ", artifact.bytes(), " bytes, model ",
+                 plan.model_name().empty() ? "(unnamed)" : plan.model_name(), ", precision ",
+                 plan.precision(), ", made by ", plan.producer(), ", format ", plan.major(), ".",
+                 plan.minor(), "\n", print_plan(plan, instructions));
 }
 
 std::string print_weights(const Plan &plan) {
@@ -198,60 +222,14 @@ std::string print_weights(const Plan &plan) {
     out << "], " << w.storage();
     if (!w.recipe().empty())
       out << ", scales " << w.recipe();
+    if (w.scales_plus_1())
+      out << " in " << plan.weights(int(w.scales_plus_1() - 1)).name();
     out << ", " << plan.blobs(int(w.blob())).bytes() << " bytes";
     if (!w.program().empty())
       out << "  // " << w.program();
     out << "\n";
   }
-  return out.str();
-}
-
-std::string print_json(const Artifact &artifact) {
-  using nlohmann::json;
-  const Plan &plan = artifact.plan();
-  auto tensor = [&](const TensorType &t) {
-    json shape = json::array();
-    for (int i = 0; i < t.shape_size(); ++i)
-      shape.push_back(t.dim_names_size() ? t.dim_names(i) : print_expr(plan, t.shape(i)));
-    return json{{"name", t.name()}, {"type", element_name(t.type())}, {"shape", shape}};
-  };
-  json j = {{"path", artifact.path()},     {"bytes", artifact.bytes()},
-            {"model", plan.model_name()},  {"precision", plan.precision()},
-            {"producer", plan.producer()}, {"version", {plan.major(), plan.minor()}}};
-  for (const Dim &d : plan.dims())
-    j["dims"].push_back(
-        {{"name", d.name()}, {"min", d.min()}, {"max", d.max()}, {"data_dependent", d.data_dependent()}});
-  for (const Weight &w : plan.weights())
-    j["weights"].push_back({{"name", w.name()},
-                            {"type", element_name(w.type())},
-                            {"shape", std::vector<int64_t>(w.shape().begin(), w.shape().end())},
-                            {"storage", w.storage()},
-                            {"recipe", w.recipe()},
-                            {"bytes", plan.blobs(int(w.blob())).bytes()},
-                            {"program", w.program()}});
-  for (const Target &t : plan.targets()) {
-    json target = {{"name", t.name()},
-                   {"features", std::vector<std::string>(t.features().begin(), t.features().end())}};
-    for (const Kernel &k : t.kernels())
-      target["kernels"].push_back({{"symbol", k.symbol()}, {"description", k.description()}});
-    for (const Entry &e : t.entries()) {
-      json entry = {{"name", e.name()}, {"peak_bytes", print_expr(plan, e.arena_bytes(), 1 << 20)}};
-      for (const TensorType &x : e.inputs())
-        entry["inputs"].push_back(tensor(x));
-      for (const TensorType &x : e.outputs())
-        entry["outputs"].push_back(tensor(x));
-      int number = 0;
-      walk(e.body(), number, [&](const Instruction &i, int) {
-        if (i.has_launch())
-          entry["launches"].push_back({{"kernel", t.kernels(int(i.launch().kernel())).symbol()},
-                                       {"workgroups", print_expr(plan, i.launch().workgroups())},
-                                       {"label", i.launch().label()}});
-      });
-      target["entries"].push_back(entry);
-    }
-    j["targets"].push_back(target);
-  }
-  return j.dump(2) + "\n";
+  return std::move(out).str();
 }
 
 } // namespace quaver::plan

@@ -107,6 +107,15 @@ TEST(Artifact, a_broken_plan_is_not_written) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(Artifact, names_that_could_not_be_read_back_are_refused) {
+  SmallModel m;
+  build_small_model(m);
+  m.plan.set_model_name("caf\xe9");
+  std::string path = temporary_path("utf8");
+  EXPECT_EQ(m.writer.write(path, &m.plan).code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST(Artifact, says_what_is_no_artifact) {
   for (std::string other :
        {"", "hello", "#!/bin/sh\necho a script that is longer than any header would be, to be sure of it\n"})
