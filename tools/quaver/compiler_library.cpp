@@ -1,4 +1,5 @@
 #include "tools/quaver/compiler_library.h"
+#include "runtime/base/env.h"
 #include "tools/quaver/commands.h"
 #include <dlfcn.h>
 #include <filesystem>
@@ -8,7 +9,7 @@ namespace quaver::cli {
 
 static StatusOr<CompilerLibrary> load() {
   std::vector<std::string> candidates;
-  if (const char *named = std::getenv("QUAVER_COMPILER_LIBRARY")) candidates.push_back(named);
+  if (std::string named = env(Env::kCompilerLibrary); !named.empty()) candidates.push_back(named);
   std::error_code error;
   std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
   candidates.push_back((here / "libquaver-compiler.so").string());
