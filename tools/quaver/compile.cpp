@@ -24,7 +24,7 @@ StatusOr<nlohmann::json> CompileOptions::to_json() const {
   if (!report.empty()) j["report"] = report;
   for (const std::string &d : dims) {
     size_t eq = d.find('='), colon = d.find(':', eq == std::string::npos ? 0 : eq);
-    auto bad = [&] { return invalid_argument("--dim " + d + ": expected NAME=MIN:MAX or NAME=SIZE"); };
+    auto bad = [&] { return InvalidArgumentError("--dim " + d + ": expected NAME=MIN:MAX or NAME=SIZE"); };
     if (eq == std::string::npos || eq == 0) return bad();
     try {
       size_t used = 0;

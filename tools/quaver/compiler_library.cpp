@@ -27,10 +27,10 @@ static StatusOr<CompilerLibrary> load() {
     library.about = reinterpret_cast<decltype(library.about)>(dlsym(handle, "qvc_about"));
     library.free = reinterpret_cast<decltype(library.free)>(dlsym(handle, "qvc_free"));
     if (!library.compile || !library.compare || !library.about || !library.free)
-      return failed_precondition(path + " is another version of the compiler: install both from one build");
+      return FailedPreconditionError(path + " is another version of the compiler: install both from one build");
     return library;
   }
-  return not_found("the compiler library is not installed (this command compiles); tried:" + why);
+  return NotFoundError("the compiler library is not installed (this command compiles); tried:" + why);
 }
 
 StatusOr<const CompilerLibrary *> load_compiler() {
