@@ -1,5 +1,5 @@
-// Arena offsets. A place is a range of the arena used by storages one after another; its size is the largest of theirs, an
-// expression, so that the peak is a formula that is exact once the dimensions are bound.
+// Arena offsets. A place is a range of the arena used by storages one after another; its size is the largest
+// of theirs, an expression, so that the peak is a formula that is exact once the dimensions are bound.
 #include "compiler/PlanEmit/Storage.h"
 
 using quaver::graph::DimBounds;
@@ -18,7 +18,8 @@ struct Place {
   }
 };
 
-// A size at one sample of the dimensions: small ones and large ones, since which buffer is largest may change.
+// A size at one sample of the dimensions: small ones and large ones, since which buffer is largest may
+// change.
 int64_t at(const DimExpr &e, int64_t sample, graph::ShapeAnalysis &shapes) {
   auto value = e.evaluate([&](llvm::StringRef s) -> std::optional<int64_t> {
     DimBounds b = shapes.boundsOf(s);
@@ -30,7 +31,8 @@ int64_t at(const DimExpr &e, int64_t sample, graph::ShapeAnalysis &shapes) {
 
 DimExpr aligned(const DimExpr &bytes, graph::ShapeAnalysis &shapes) {
   auto boundsOf = [&](llvm::StringRef s) { return shapes.boundsOf(s); };
-  if (bytes.provablyDivisibleBy(kAlignment, boundsOf)) return bytes;
+  if (bytes.provablyDivisibleBy(kAlignment, boundsOf))
+    return bytes;
   return DimExpr::ceilDiv(bytes, DimExpr(kAlignment)) * DimExpr(kAlignment);
 }
 
@@ -39,7 +41,8 @@ DimExpr aligned(const DimExpr &bytes, graph::ShapeAnalysis &shapes) {
 DimExpr placeInArena(llvm::MutableArrayRef<Storage> storages, graph::ShapeAnalysis &shapes) {
   llvm::SmallVector<int> order;
   for (auto [i, s] : llvm::enumerate(storages))
-    if (s.memory == Memory::Arena) order.push_back(i);
+    if (s.memory == Memory::Arena)
+      order.push_back(i);
   constexpr int64_t kLarge = 512, kSmall = 8;
   // Large ones first: they found the places that small ones then share.
   llvm::stable_sort(order, [&](int x, int y) {
@@ -53,17 +56,20 @@ DimExpr placeInArena(llvm::MutableArrayRef<Storage> storages, graph::ShapeAnalys
     int best = -1;
     int64_t bestCost = 0;
     for (auto [p, place] : llvm::enumerate(places)) {
-      if (!place.isFree(s.first, s.last)) continue;
+      if (!place.isFree(s.first, s.last))
+        continue;
       // Growth counts heavily, then how much of the place would lie idle.
       int64_t cost = 0;
       for (int64_t sample : {kSmall, kLarge}) {
         int64_t have = at(place.bytes, sample, shapes), want = at(bytes, sample, shapes);
         cost += want > have ? 1000 * (want - have) : have - want;
       }
-      if (best < 0 || cost < bestCost) best = p, bestCost = cost;
+      if (best < 0 || cost < bestCost)
+        best = p, bestCost = cost;
     }
     int64_t alone = 0;
-    for (int64_t sample : {kSmall, kLarge}) alone += 1000 * at(bytes, sample, shapes);
+    for (int64_t sample : {kSmall, kLarge})
+      alone += 1000 * at(bytes, sample, shapes);
     if (best < 0 || bestCost > alone) {
       best = places.size();
       places.push_back({bytes, {}});
@@ -79,7 +85,8 @@ DimExpr placeInArena(llvm::MutableArrayRef<Storage> storages, graph::ShapeAnalys
     offsets.push_back(offset);
     offset = offset + p.bytes;
   }
-  for (int i : order) storages[i].offset = offsets[placeOf[i]];
+  for (int i : order)
+    storages[i].offset = offsets[placeOf[i]];
   return offset;
 }
 

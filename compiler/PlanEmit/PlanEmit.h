@@ -6,8 +6,9 @@
 
 namespace quaver::plan_emit {
 
-/// Writes `entry` in buffer form as a plan.entry after it and erases the function. `weights` grows by what the entry uses and is
-/// shared by all entries of a module. Fails with a diagnostic where an op has no place in a plan.
+/// Writes `entry` in buffer form as a plan.entry after it and erases the function. `weights` grows by what
+/// the entry uses and is shared by all entries of a module. Fails with a diagnostic where an op has no place
+/// in a plan.
 mlir::FailureOr<plan_ir::EntryOp> lowerToBuffers(mlir::func::FuncOp entry, graph::ShapeAnalysis &shapes,
                                                  llvm::SmallVectorImpl<WeightUse> &weights);
 
@@ -28,7 +29,8 @@ private:
   std::map<std::string, uint32_t> dims;
 };
 
-/// Serializes one entry into `target`. Kernels are named in target.kernels by their first launch; all live in module 0.
+/// Serializes one entry into `target`. Kernels are named in target.kernels by their first launch; all live in
+/// module 0.
 mlir::LogicalResult serializeEntry(plan_ir::EntryOp entry, ExprTable &exprs, plan::Target &target);
 
 /// The plan's element type of an MLIR type; ELEMENT_INVALID if it has none.

@@ -7,37 +7,56 @@ using quaver::graph::DimExpr;
 namespace quaver::plan_emit {
 
 plan::ElementType elementTypeOf(Type t) {
-  if (t.isF64()) return plan::F64;
-  if (t.isF32()) return plan::F32;
-  if (t.isF16()) return plan::F16;
-  if (t.isBF16()) return plan::BF16;
-  if (isa<Float8E4M3FNType>(t)) return plan::F8E4M3FN;
-  if (isa<Float8E5M2Type>(t)) return plan::F8E5M2;
-  if (isa<Float8E4M3FNUZType>(t)) return plan::F8E4M3FNUZ;
-  if (isa<Float8E5M2FNUZType>(t)) return plan::F8E5M2FNUZ;
-  if (isa<Float8E8M0FNUType>(t)) return plan::F8E8M0FNU;
+  if (t.isF64())
+    return plan::F64;
+  if (t.isF32())
+    return plan::F32;
+  if (t.isF16())
+    return plan::F16;
+  if (t.isBF16())
+    return plan::BF16;
+  if (isa<Float8E4M3FNType>(t))
+    return plan::F8E4M3FN;
+  if (isa<Float8E5M2Type>(t))
+    return plan::F8E5M2;
+  if (isa<Float8E4M3FNUZType>(t))
+    return plan::F8E4M3FNUZ;
+  if (isa<Float8E5M2FNUZType>(t))
+    return plan::F8E5M2FNUZ;
+  if (isa<Float8E8M0FNUType>(t))
+    return plan::F8E8M0FNU;
   auto i = dyn_cast<IntegerType>(t);
-  if (!i) return plan::ELEMENT_INVALID;
+  if (!i)
+    return plan::ELEMENT_INVALID;
   switch (i.getWidth()) {
-  case 1: return plan::BOOL;
-  case 8: return i.isUnsigned() ? plan::U8 : plan::I8;
-  case 16: return i.isUnsigned() ? plan::U16 : plan::I16;
-  case 32: return i.isUnsigned() ? plan::U32 : plan::I32;
-  case 64: return i.isUnsigned() ? plan::U64 : plan::I64;
-  default: return plan::ELEMENT_INVALID;
+  case 1:
+    return plan::BOOL;
+  case 8:
+    return i.isUnsigned() ? plan::U8 : plan::I8;
+  case 16:
+    return i.isUnsigned() ? plan::U16 : plan::I16;
+  case 32:
+    return i.isUnsigned() ? plan::U32 : plan::I32;
+  case 64:
+    return i.isUnsigned() ? plan::U64 : plan::I64;
+  default:
+    return plan::ELEMENT_INVALID;
   }
 }
 
 ExprTable::ExprTable(plan::Plan &plan, graph::ShapeAnalysis &shapes) : plan(plan), shapes(shapes) {
-  for (auto [i, d] : llvm::enumerate(plan.dims())) dims[d.name()] = i;
+  for (auto [i, d] : llvm::enumerate(plan.dims()))
+    dims[d.name()] = i;
 }
 
 uint32_t ExprTable::dim(llvm::StringRef symbol) {
   auto it = dims.find(symbol.str());
-  if (it != dims.end()) return it->second;
+  if (it != dims.end())
+    return it->second;
   const graph::DataDependentDim *fromData = nullptr;
   for (const graph::DataDependentDim &d : shapes.dataDependent())
-    if (d.symbol == symbol) fromData = &d;
+    if (d.symbol == symbol)
+      fromData = &d;
   uint32_t boundPlus1 = fromData && fromData->upperBound ? add(*fromData->upperBound) + 1 : 0;
   uint32_t index = plan.dims_size();
   dims[symbol.str()] = index;
@@ -54,7 +73,8 @@ uint32_t ExprTable::dim(llvm::StringRef symbol) {
 
 uint32_t ExprTable::node(plan::Expr::Kind kind, int64_t value, uint32_t a, uint32_t b, uint32_t c) {
   auto [it, inserted] = nodes.try_emplace({kind, value, a, b, c}, plan.exprs_size());
-  if (!inserted) return it->second;
+  if (!inserted)
+    return it->second;
   plan::Expr *e = plan.add_exprs();
   e->set_kind(kind);
   e->set_value(value);
@@ -65,16 +85,26 @@ uint32_t ExprTable::node(plan::Expr::Kind kind, int64_t value, uint32_t a, uint3
 uint32_t ExprTable::add(const DimExpr &e) {
   auto kindOf = [](DimExpr::Kind k) {
     switch (k) {
-    case DimExpr::Kind::Add: return plan::Expr::ADD;
-    case DimExpr::Kind::Mul: return plan::Expr::MUL;
-    case DimExpr::Kind::FloorDiv: return plan::Expr::FLOOR_DIV;
-    case DimExpr::Kind::CeilDiv: return plan::Expr::CEIL_DIV;
-    case DimExpr::Kind::Mod: return plan::Expr::MOD;
-    case DimExpr::Kind::Min: return plan::Expr::MIN;
-    case DimExpr::Kind::Max: return plan::Expr::MAX;
-    case DimExpr::Kind::Eq: return plan::Expr::EQ;
-    case DimExpr::Kind::Lt: return plan::Expr::LT;
-    case DimExpr::Kind::Select: return plan::Expr::SELECT;
+    case DimExpr::Kind::Add:
+      return plan::Expr::ADD;
+    case DimExpr::Kind::Mul:
+      return plan::Expr::MUL;
+    case DimExpr::Kind::FloorDiv:
+      return plan::Expr::FLOOR_DIV;
+    case DimExpr::Kind::CeilDiv:
+      return plan::Expr::CEIL_DIV;
+    case DimExpr::Kind::Mod:
+      return plan::Expr::MOD;
+    case DimExpr::Kind::Min:
+      return plan::Expr::MIN;
+    case DimExpr::Kind::Max:
+      return plan::Expr::MAX;
+    case DimExpr::Kind::Eq:
+      return plan::Expr::EQ;
+    case DimExpr::Kind::Lt:
+      return plan::Expr::LT;
+    case DimExpr::Kind::Select:
+      return plan::Expr::SELECT;
     }
     llvm_unreachable("all kinds are listed");
   };
@@ -84,7 +114,8 @@ uint32_t ExprTable::add(const DimExpr &e) {
                    if (kind == DimExpr::Kind::Select)
                      return int(node(plan::Expr::SELECT, 0, operands[0], operands[1], operands[2]));
                    uint32_t acc = operands[0];
-                   for (int o : operands.drop_front()) acc = node(kindOf(kind), 0, acc, o);
+                   for (int o : operands.drop_front())
+                     acc = node(kindOf(kind), 0, acc, o);
                    return int(acc);
                  });
 }
@@ -99,8 +130,10 @@ namespace {
 
 class EntryWriter {
 public:
-  EntryWriter(ExprTable &exprs, plan::Target &target, plan::Entry &out) : exprs(exprs), target(target), out(out) {
-    for (auto [i, k] : llvm::enumerate(target.kernels())) kernels[k.symbol()] = i;
+  EntryWriter(ExprTable &exprs, plan::Target &target, plan::Entry &out)
+      : exprs(exprs), target(target), out(out) {
+    for (auto [i, k] : llvm::enumerate(target.kernels()))
+      kernels[k.symbol()] = i;
   }
   LogicalResult run(plan_ir::EntryOp entry);
 
@@ -128,14 +161,16 @@ void EntryWriter::describe(ArrayAttr list, google::protobuf::RepeatedPtrField<pl
     plan::TensorType *t = types->Add();
     t->set_name(d.getAs<StringAttr>("name").str());
     t->set_type(elementTypeOf(d.getAs<TypeAttr>("type").getValue()));
-    for (Attribute e : d.getAs<ArrayAttr>("shape")) t->add_shape(exprs.add(cast<StringAttr>(e).getValue()));
-    for (Attribute n : d.getAs<ArrayAttr>("dim_names")) t->add_dim_names(cast<StringAttr>(n).str());
+    for (Attribute e : d.getAs<ArrayAttr>("shape"))
+      t->add_shape(exprs.add(cast<StringAttr>(e).getValue()));
+    for (Attribute n : d.getAs<ArrayAttr>("dim_names"))
+      t->add_dim_names(cast<StringAttr>(n).str());
   }
 }
 
 void EntryWriter::addBuffer(plan_ir::BufferOp op) {
   static const std::map<StringRef, plan::Buffer::Memory> kMemories = {
-      {"arena", plan::Buffer::ARENA}, {"input", plan::Buffer::INPUT},   {"output", plan::Buffer::OUTPUT},
+      {"arena", plan::Buffer::ARENA},   {"input", plan::Buffer::INPUT}, {"output", plan::Buffer::OUTPUT},
       {"weight", plan::Buffer::WEIGHT}, {"state", plan::Buffer::STATE}, {"dynamic", plan::Buffer::DYNAMIC}};
   bufferIndex[op.getBuffer()] = out.buffers_size();
   plan::Buffer *b = out.add_buffers();
@@ -160,7 +195,8 @@ void EntryWriter::addLaunch(plan_ir::LaunchOp op, plan::Launch *launch) {
   launch->set_workgroups(exprs.add(op.getWorkgroups()));
   for (auto [i, v] : llvm::enumerate(op.getBuffers()))
     bind(launch->add_bindings(), v, i + op.getNumWritten() >= op.getBuffers().size());
-  for (Attribute c : op.getConstants()) launch->add_constants(exprs.add(cast<StringAttr>(c).getValue()));
+  for (Attribute c : op.getConstants())
+    launch->add_constants(exprs.add(cast<StringAttr>(c).getValue()));
   launch->set_scratch_bytes(exprs.add(op.getScratch()));
   launch->set_grain(exprs.add(op.getGrain()));
   launch->set_label(op.getLabel().str());

@@ -8,12 +8,18 @@ namespace quaver::plan_emit {
 
 llvm::StringRef spell(Memory memory) {
   switch (memory) {
-  case Memory::Arena: return "arena";
-  case Memory::Input: return "input";
-  case Memory::Output: return "output";
-  case Memory::Weight: return "weight";
-  case Memory::State: return "state";
-  case Memory::Dynamic: return "dynamic";
+  case Memory::Arena:
+    return "arena";
+  case Memory::Input:
+    return "input";
+  case Memory::Output:
+    return "output";
+  case Memory::Weight:
+    return "weight";
+  case Memory::State:
+    return "state";
+  case Memory::Dynamic:
+    return "dynamic";
   }
   llvm_unreachable("all memories are listed");
 }
@@ -26,12 +32,15 @@ int64_t elementBytes(Type element) { return (element.getIntOrFloatBitWidth() + 7
 
 static void collectNames(Location loc, llvm::SmallVectorImpl<StringRef> &names) {
   if (auto n = dyn_cast<NameLoc>(loc)) {
-    if (!llvm::is_contained(names, n.getName().getValue())) names.push_back(n.getName().getValue());
+    if (!llvm::is_contained(names, n.getName().getValue()))
+      names.push_back(n.getName().getValue());
     return;
   }
   if (auto f = dyn_cast<FusedLoc>(loc))
-    for (Location l : f.getLocations()) collectNames(l, names);
-  if (auto c = dyn_cast<CallSiteLoc>(loc)) collectNames(c.getCallee(), names);
+    for (Location l : f.getLocations())
+      collectNames(l, names);
+  if (auto c = dyn_cast<CallSiteLoc>(loc))
+    collectNames(c.getCallee(), names);
 }
 
 std::string labelOf(Location loc) {
@@ -50,16 +59,19 @@ DimExpr StorageAnalysis::reservedBytes(Value v, bool &bounded) {
   DimExpr bytes = shapes.numElements(v) * DimExpr(elementBytes(getElementTypeOrSelf(v.getType())));
   auto boundOf = [&](StringRef symbol) -> std::optional<DimExpr> {
     for (const graph::DataDependentDim &d : shapes.dataDependent())
-      if (d.symbol == symbol) return d.upperBound;
+      if (d.symbol == symbol)
+        return d.upperBound;
     return std::nullopt;
   };
   std::map<std::string, int> symbols;
   bytes.collectSymbols(symbols);
   bool depends = llvm::any_of(symbols, [&](auto &s) {
-    return llvm::any_of(shapes.dataDependent(), [&](const graph::DataDependentDim &d) { return d.symbol == s.first; });
+    return llvm::any_of(shapes.dataDependent(),
+                        [&](const graph::DataDependentDim &d) { return d.symbol == s.first; });
   });
   bounded = true;
-  if (!depends) return bytes;
+  if (!depends)
+    return bytes;
   // Read-backs of inputs come before the arena is sized: such symbols need no bound.
   bool onlyInputs = llvm::all_of(symbols, [&](auto &s) {
     return llvm::all_of(shapes.dataDependent(), [&](const graph::DataDependentDim &d) {
@@ -67,15 +79,18 @@ DimExpr StorageAnalysis::reservedBytes(Value v, bool &bounded) {
                                      cast<BlockArgument>(d.tensor).getOwner()->getParentOp() == entry);
     });
   });
-  if (onlyInputs) return bytes;
+  if (onlyInputs)
+    return bytes;
   std::function<std::optional<DimExpr>(StringRef)> eliminate = boundOf;
   for (int round = 0; round < 8; ++round) { // a bound may itself mention data-dependent symbols
     auto up = bytes.upperBound([&](StringRef s) -> std::optional<DimExpr> {
       for (const graph::DataDependentDim &d : shapes.dataDependent())
-        if (d.symbol == s) return d.upperBound;
+        if (d.symbol == s)
+          return d.upperBound;
       return DimExpr::symbol(s);
     });
-    if (!up) break;
+    if (!up)
+      break;
     bytes = *up;
     symbols.clear();
     bytes.collectSymbols(symbols);
@@ -104,30 +119,40 @@ int StorageAnalysis::create(Memory memory, int64_t index, Value like, std::strin
 void StorageAnalysis::touch(Value v) {
   int s = storageOf(v);
   storages[s].last = std::max(storages[s].last, position);
-  for (auto &loop : loops) loop.push_back(s);
+  for (auto &loop : loops)
+    loop.push_back(s);
 }
 
 int StorageAnalysis::weightIndex(Operation *source) {
-  std::string key;
-  if (auto get = dyn_cast<graph::GetWeightOp>(source)) key = "@" + get.getWeight().str();
-  else key = "#" + std::to_string(reinterpret_cast<uintptr_t>(source->getAttr("value").getAsOpaquePointer()));
-  auto [it, inserted] = weightOf.try_emplace(key, 0);
-  if (!inserted) return it->second;
-  std::string name = isa<graph::GetWeightOp>(source) ? cast<graph::GetWeightOp>(source).getWeight().str()
-                                                     : "constant_" + std::to_string(weights.size());
-  weights.push_back({source, name});
-  return it->second = create(Memory::Weight, weights.size() - 1, source->getResult(0), name);
+  WeightUse use;
+  if (auto get = dyn_cast<graph::GetWeightOp>(source))
+    use.name = use.weight = get.getWeight().str();
+  else
+    use.constant = cast<graph::ConstantOp>(source).getValue(),
+    use.name = "constant_" + std::to_string(weights.size());
+  // Another entry or target may use it already.
+  auto known = llvm::find_if(
+      weights, [&](const WeightUse &w) { return w.weight == use.weight && w.constant == use.constant; });
+  int64_t index = known - weights.begin();
+  if (known == weights.end())
+    weights.push_back(use);
+  auto [it, inserted] = weightOf.try_emplace(index, 0);
+  if (inserted)
+    it->second = create(Memory::Weight, index, source->getResult(0), weights[index].name);
+  return it->second;
 }
 
 int64_t StorageAnalysis::stateIndex(StringRef name) {
   auto it = llvm::find(states, name);
-  if (it == states.end()) states.push_back(name.str()), it = std::prev(states.end());
+  if (it == states.end())
+    states.push_back(name.str()), it = std::prev(states.end());
   return it - states.begin();
 }
 
 static Value rootOf(Value v) {
   while (Operation *op = v.getDefiningOp()) {
-    if (!isAlias(op)) break;
+    if (!isAlias(op))
+      break;
     v = op->getOperand(0);
   }
   return v;
@@ -163,16 +188,25 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
       of[op->getResult(0)] = storageOf(op->getOperand(0));
       continue;
     }
+    // Sizes that views name are no bytes of the plan.
+    bool isNamedOnly =
+        isa<graph::ConstantOp>(op) && !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
+          return isAlias(use.getOwner()) && use.getOperandNumber() > 0;
+        });
+    if (isa<graph::SizesOp>(op) || isNamedOnly)
+      continue;
     if (isa<graph::GetWeightOp, graph::ConstantOp>(op)) {
       of[op->getResult(0)] = weightIndex(op);
       continue;
     }
     if (isa<graph::IfOp>(op)) {
-      if (failed(visitIf(op))) return failure();
+      if (failed(visitIf(op)))
+        return failure();
       continue;
     }
     if (isa<graph::WhileOp>(op)) {
-      if (failed(visitWhile(op))) return failure();
+      if (failed(visitWhile(op)))
+        return failure();
       continue;
     }
     if (auto read = dyn_cast<graph::ReadStateOp>(op)) {
@@ -183,9 +217,12 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
                  return here && u->isBeforeInBlock(here);
                });
       });
-      if (updatedLater) copiedReads.insert(op);
-      of[read.getResult()] = updatedLater ? create(Memory::Arena, storages.size(), read.getResult(), read.getState().str())
-                                          : create(Memory::State, stateIndex(read.getState()), read.getResult(), read.getState().str());
+      if (updatedLater)
+        copiedReads.insert(op);
+      of[read.getResult()] =
+          updatedLater
+              ? create(Memory::Arena, storages.size(), read.getResult(), read.getState().str())
+              : create(Memory::State, stateIndex(read.getState()), read.getResult(), read.getState().str());
       continue;
     }
     if (auto update = dyn_cast<graph::UpdateStateOp>(op)) {
@@ -196,18 +233,22 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
     if (auto ret = dyn_cast<func::ReturnOp>(op)) {
       for (auto [i, v] : llvm::enumerate(ret.getOperands())) {
         touch(v);
-        if (needsOutputCopy(i)) create(Memory::Output, i, v, ("output " + Twine(i)).str());
+        if (needsOutputCopy(i))
+          create(Memory::Output, i, v, ("output " + Twine(i)).str());
       }
       continue;
     }
     if (isa<graph::YieldOp>(op)) {
-      for (Value v : op->getOperands()) touch(v);
+      for (Value v : op->getOperands())
+        touch(v);
       continue;
     }
     if (!isa<plan_ir::DispatchOp>(op))
-      return op->emitOpError("is not part of a plan over tensors: expected plan.dispatch, a view, a weight, state or "
-                             "control flow here (an earlier stage left it behind)");
-    for (Value v : op->getOperands()) touch(v);
+      return op->emitOpError(
+          "is not part of a plan over tensors: expected plan.dispatch, a view, a weight, state or "
+          "control flow here (an earlier stage left it behind)");
+    for (Value v : op->getOperands())
+      touch(v);
     auto label = op->getAttrOfType<StringAttr>("label");
     for (Value r : op->getResults()) {
       auto out = outputOf.find(r);
@@ -221,11 +262,14 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
 
 LogicalResult StorageAnalysis::visitIf(Operation *op) {
   touch(op->getOperand(0));
-  for (Value r : op->getResults()) of[r] = create(Memory::Arena, storages.size(), r, labelOf(op->getLoc()));
+  for (Value r : op->getResults())
+    of[r] = create(Memory::Arena, storages.size(), r, labelOf(op->getLoc()));
   for (Region &region : op->getRegions())
-    if (failed(visitBlock(region.front()))) return failure();
+    if (failed(visitBlock(region.front())))
+      return failure();
   ++position;
-  for (Value r : op->getResults()) touch(r);
+  for (Value r : op->getResults())
+    touch(r);
   return success();
 }
 
@@ -245,9 +289,11 @@ LogicalResult StorageAnalysis::visitWhile(Operation *op) {
     of[loop.getBody().getArgument(i)] = of[r];
     own.push_back(of[r]);
   }
-  if (failed(visitBlock(loop.getBefore().front())) || failed(visitBlock(loop.getBody().front()))) return failure();
+  if (failed(visitBlock(loop.getBefore().front())) || failed(visitBlock(loop.getBody().front())))
+    return failure();
   ++position;
-  for (int s : own) storages[s].last = position;
+  for (int s : own)
+    storages[s].last = position;
   for (int s : loops.pop_back_val())
     storages[s].last = std::max(storages[s].last, position);
   return success();

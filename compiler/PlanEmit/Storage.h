@@ -12,9 +12,9 @@ llvm::StringRef spell(Memory memory);
 /// One allocation. Values that are views of it (reshape, expand_dims, squeeze, bitcast) share it.
 struct Storage {
   Memory memory = Memory::Arena;
-  int64_t index = 0;      // of the input, output, weight or state; running number otherwise
-  graph::DimExpr bytes;   // what is reserved: sizes that depend on data are replaced by their bounds
-  graph::DimExpr offset;  // arena only; set by placeInArena
+  int64_t index = 0;     // of the input, output, weight or state; running number otherwise
+  graph::DimExpr bytes;  // what is reserved: sizes that depend on data are replaced by their bounds
+  graph::DimExpr offset; // arena only; set by placeInArena
   mlir::Type element;
   std::string label;
   int first = 0, last = 0; // instruction positions, inclusive
@@ -22,15 +22,17 @@ struct Storage {
 
 /// A constant that the plan must carry: a weight symbol or a graph.constant's bytes.
 struct WeightUse {
-  mlir::Operation *source; // GetWeightOp or ConstantOp
-  std::string name;
+  std::string weight;          // symbol of a graph.weight, or empty:
+  mlir::ElementsAttr constant; // the value of a graph.constant
+  std::string name;            // in the plan
 };
 
-/// Storage of all values of one entry in tensor form. Positions number the instructions in program order; a loop's
-/// outside values live until its end.
+/// Storage of all values of one entry in tensor form. Positions number the instructions in program order; a
+/// loop's outside values live until its end.
 class StorageAnalysis {
 public:
-  StorageAnalysis(mlir::func::FuncOp entry, graph::ShapeAnalysis &shapes, llvm::SmallVectorImpl<WeightUse> &weights)
+  StorageAnalysis(mlir::func::FuncOp entry, graph::ShapeAnalysis &shapes,
+                  llvm::SmallVectorImpl<WeightUse> &weights)
       : entry(entry), shapes(shapes), weights(weights) {}
   mlir::LogicalResult run();
 
@@ -66,7 +68,7 @@ private:
   llvm::DenseSet<mlir::Operation *> copiedReads;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, int> carriedOf;
   llvm::SmallVector<llvm::SmallVector<int>> loops; // storages touched inside each open loop
-  llvm::StringMap<int> weightOf;
+  llvm::DenseMap<int64_t, int> weightOf;           // index of a weight -> storage
   llvm::SmallVector<std::string> states;
   int position = 0;
 };
@@ -80,8 +82,9 @@ std::string labelOf(mlir::Location loc);
 /// Bytes of one element in memory (i1: 1).
 int64_t elementBytes(mlir::Type element);
 
-/// Gives every Arena storage an offset so that storages which live at the same time do not overlap; returns the peak.
-/// Sizes are expressions: a place is reused where its lifetime is over, and is as large as the largest use of it.
+/// Gives every Arena storage an offset so that storages which live at the same time do not overlap; returns
+/// the peak. Sizes are expressions: a place is reused where its lifetime is over, and is as large as the
+/// largest use of it.
 graph::DimExpr placeInArena(llvm::MutableArrayRef<Storage> storages, graph::ShapeAnalysis &shapes);
 
 } // namespace quaver::plan_emit

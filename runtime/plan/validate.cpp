@@ -110,7 +110,8 @@ Status Validator::dims() const {
   for (const Dim &d : plan_.dims()) {
     if (d.name().empty() || !names.insert(d.name()).second)
       return bad("dimension name \"", d.name(), "\" is empty or taken");
-    if (d.min() < 0 || (d.max() && d.max() < d.min()) || d.multiple_of() < 0)
+    bool is_size = !d.data_dependent(); // a value that the run reads may be negative
+    if ((is_size && d.min() < 0) || (d.max() && d.max() < d.min()) || d.multiple_of() < 0)
       return bad("dimension ", d.name(), " has limits ", d.min(), "..", d.max(), " by ", d.multiple_of());
     if (d.upper_bound_plus_1() > (d.data_dependent() ? uint32_t(plan_.exprs_size()) : 0))
       return bad("dimension ", d.name(), " has unknown bound ", d.upper_bound_plus_1());
