@@ -12,49 +12,65 @@ namespace {
 
 char *copyOut(const std::string &text) {
   char *out = static_cast<char *>(std::malloc(text.size() + 1));
-  if (out) std::memcpy(out, text.c_str(), text.size() + 1);
+  if (out)
+    std::memcpy(out, text.c_str(), text.size() + 1);
   return out;
 }
 
 int codeOf(const Status &status) {
-  if (status.ok()) return QVC_OK;
-  return status.code() == StatusCode::Internal ? QVC_INTERNAL : QVC_ERROR;
+  if (status.ok())
+    return QVC_OK;
+  return status.code() == StatusCode::kInternal ? QVC_INTERNAL : QVC_ERROR;
 }
 
 /// Reads the options object; an unknown key or a wrong type is a usage error that names it.
-Status readOptions(const char *text, pipeline::CompareOptions &out) {
+Status readOptions(const char *text, pipeline::CompileOptions &c) {
   json j = json::parse(text ? text : "", nullptr, /*allow_exceptions=*/false);
-  if (!j.is_object()) return invalid_argument("options are not a JSON object");
-  pipeline::CompileOptions &c = out.compile;
+  if (!j.is_object())
+    return InvalidArgumentError("options are not a JSON object");
   for (auto &[key, value] : j.items()) {
     try {
-      if (key == "model") c.model = value.get<std::string>();
-      else if (key == "folder") c.folder = value.get<std::string>();
-      else if (key == "output") c.output = value.get<std::string>();
-      else if (key == "targets") c.targets = value.get<std::vector<std::string>>();
-      else if (key == "precision") c.precision = value.get<std::string>();
-      else if (key == "dims") c.dims = value.get<std::map<std::string, std::pair<int64_t, int64_t>>>();
-      else if (key == "strict") c.strict = value.get<bool>();
-      else if (key == "emit_stages") c.emitStages = value.get<std::string>();
-      else if (key == "report") c.report = value.get<std::string>();
-      else if (key == "inputs") out.inputs = value.get<std::map<std::string, std::string>>();
-      else if (key == "seed") out.seed = value.get<uint64_t>();
-      else return invalid_argument("unknown option \"" + key + "\"");
+      if (key == "model")
+        c.model = value.get<std::string>();
+      else if (key == "folder")
+        c.folder = value.get<std::string>();
+      else if (key == "output")
+        c.output = value.get<std::string>();
+      else if (key == "targets")
+        c.targets = value.get<std::vector<std::string>>();
+      else if (key == "precision")
+        c.precision = value.get<std::string>();
+      else if (key == "dims")
+        c.dims = value.get<std::map<std::string, std::pair<int64_t, int64_t>>>();
+      else if (key == "strict")
+        c.strict = value.get<bool>();
+      else if (key == "emit_stages")
+        c.emitStages = value.get<std::string>();
+      else if (key == "report")
+        c.report = value.get<std::string>();
+      else if (key == "weight_storage") {
+        if (value != "embed")
+          return InvalidArgumentError("weight_storage " + value.dump() +
+                                      ": this version embeds weights: \"embed\"");
+      } else
+        return InvalidArgumentError("unknown option \"" + key + "\"");
     } catch (const json::exception &) {
-      return invalid_argument("option \"" + key + "\" has a value of the wrong type: " + value.dump());
+      return InvalidArgumentError("option \"" + key + "\" has a value of the wrong type: " + value.dump());
     }
   }
-  return Status();
+  return OkStatus();
 }
 
 pipeline::Progress wrap(qvc_progress progress, void *user) {
   return [=](const char *stage, int done, int total) {
-    if (progress) progress(user, stage, done, total);
+    if (progress)
+      progress(user, stage, done, total);
   };
 }
 
 int report(const Status &status, char **message) {
-  if (message) *message = status.ok() ? nullptr : copyOut(status.message());
+  if (message)
+    *message = status.ok() ? nullptr : copyOut(status.message());
   return codeOf(status);
 }
 
@@ -65,40 +81,32 @@ using namespace quaver;
 
 extern "C" {
 
-int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress, void *user, char **message) {
-  if (message) *message = nullptr;
+int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress, void *user,
+                char **message) {
+  if (message)
+    *message = nullptr;
   try {
-    pipeline::CompareOptions read;
-    if (Status status = readOptions(options, read); !status.ok()) return report(status, message), QVC_USAGE;
-    if (model) read.compile.bytes = llvm::StringRef(static_cast<const char *>(model), bytes);
+    pipeline::CompileOptions read;
+    if (Status status = readOptions(options, read); !status.ok())
+      return report(status, message), QVC_USAGE;
+    if (model)
+      read.bytes = llvm::StringRef(static_cast<const char *>(model), bytes);
     std::string warnings;
-    Status status = pipeline::compile(read.compile, wrap(progress, user), &warnings);
-    if (!status.ok()) return report(status, message);
-    if (message && !warnings.empty()) *message = copyOut(warnings);
+    Status status = pipeline::compile(read, wrap(progress, user), &warnings);
+    if (!status.ok())
+      return report(status, message);
+    if (message && !warnings.empty())
+      *message = copyOut(warnings);
     return QVC_OK;
   } catch (const std::exception &e) {
-    return report(internal_error(std::string("unexpected: ") + e.what()), message);
-  }
-}
-
-int qvc_compare(const char *options, qvc_progress progress, void *user, char **result, char **message) {
-  if (message) *message = nullptr;
-  *result = nullptr;
-  try {
-    pipeline::CompareOptions read;
-    if (Status status = readOptions(options, read); !status.ok()) return report(status, message), QVC_USAGE;
-    StatusOr<std::string> text = pipeline::compare(read, wrap(progress, user));
-    if (!text.ok()) return report(text.status(), message);
-    *result = copyOut(*text);
-    return QVC_OK;
-  } catch (const std::exception &e) {
-    return report(internal_error(std::string("unexpected: ") + e.what()), message);
+    return report(InternalError(std::string("unexpected: ") + e.what()), message);
   }
 }
 
 char *qvc_about(void) {
   json targets = json::array();
-  for (const char *t : pipeline::targetNames()) targets.push_back(t);
+  for (const char *t : pipeline::targetNames())
+    targets.push_back(t);
   json about = {{"version", "0.1.0"},
                 {"llvm", LLVM_VERSION_STRING},
                 {"host", pipeline::resolveTarget("host")},

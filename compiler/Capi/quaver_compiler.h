@@ -1,8 +1,9 @@
-/* libquaver-compiler.so: the entry points that the `quaver` driver and the Python package load when something is compiled.
+/* libquaver-compiler.so: the entry points that the `quaver` driver and the Python package load when something
+ * is compiled.
  *
- * Every function is thread-safe as long as two calls do not write the same output file. Strings that come out through
- * `char **` are owned by the caller and freed by qvc_free. Options are one JSON object, so that this border need not
- * change when an option is added; an unknown key is an error that names it.
+ * Every function is thread-safe as long as two calls do not write the same output file. Strings that come out
+ * through `char **` are owned by the caller and freed by qvc_free. Options are one JSON object, so that this
+ * border need not change when an option is added; an unknown key is an error that names it.
  */
 #ifndef QUAVER_COMPILER_H
 #define QUAVER_COMPILER_H
@@ -32,24 +33,19 @@ typedef void (*qvc_progress)(void *user, const char *stage, int done, int total)
 /* Compiles a model into an artifact.
  *
  * options: {
- *   "model": "path.onnx",          or absent when `model` bytes are given; then "folder" is where external data lies
- *   "output": "path.quaver",
- *   "targets": ["host"],           host | x86-64-v3 | x86-64-v4 | x86-64-v4+bf16
- *   "precision": "source",         source | fp32 | bf16 | fp8 | fp8-weights, or a policy file
- *   "dims": {"seq": [1, 4096]},    ranges of dimension symbols
- *   "strict": false, "weight_storage": "embed", "emit_stages": "", "report": ""
+ *   "model": "path.onnx",          or absent when `model` bytes are given; then "folder" is where external
+ * data lies "output": "path.quaver", "targets": ["host"],           host | x86-64-v3 | x86-64-v4 |
+ * x86-64-v4+bf16 "precision": "source",         source | fp32 "dims": {"seq": [1, 4096]},    ranges of
+ * dimension symbols "strict": false, "emit_stages": "", "report": ""
  * }
  * model, bytes: a serialized ONNX model, or NULL and 0.
  * message: receives the error text (also warnings on success), or NULL.
  * Nothing is written unless QVC_OK is returned. */
-QVC_EXPORT int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress, void *user,
-                           char **message);
+QVC_EXPORT int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress,
+                           void *user, char **message);
 
-/* Compares a precision against FP32, op by op, on the interpreter. options: as qvc_compile, and "inputs": {"name": "file.npy"}
- * (absent: random ones by "seed"). report: JSON, {"ops": [{"node", "op", "max_error", "sqnr_db", ...}], worst first, "outputs": [...]}. */
-QVC_EXPORT int qvc_compare(const char *options, qvc_progress progress, void *user, char **report, char **message);
-
-/* Versions and abilities as one JSON object: {"version", "llvm", "targets": [...], "precisions": [...], "onnx_operators": n}. */
+/* Versions and abilities as one JSON object: {"version", "llvm", "host", "targets": [...], "precisions":
+ * [...]}. */
 QVC_EXPORT char *qvc_about(void);
 
 QVC_EXPORT void qvc_free(char *text);

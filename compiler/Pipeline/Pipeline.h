@@ -14,34 +14,24 @@ namespace quaver::pipeline {
 
 /// What a compilation is asked to do. Plain data: no option is read from anywhere else.
 struct CompileOptions {
-  std::string model;                      // path of the ONNX file; empty when `bytes` holds it
-  std::optional<llvm::StringRef> bytes;   // a serialized model, owned by the caller
-  std::string folder;                     // where external data of `bytes` lies
-  std::string output;                     // the artifact
+  std::string model;                    // path of the ONNX file; empty when `bytes` holds it
+  std::optional<llvm::StringRef> bytes; // a serialized model, owned by the caller
+  std::string folder;                   // where external data of `bytes` lies
+  std::string output;                   // the artifact
   std::vector<std::string> targets = {"host"};
   std::string precision = "source";
   std::map<std::string, std::pair<int64_t, int64_t>> dims; // inclusive ranges of dimension symbols
   bool strict = false;
-  std::string emitStages;                 // folder for the module after every stage
-  std::string report;                     // JSON report file
+  std::string emitStages; // folder for the module after every stage
+  std::string report;     // JSON report file
 };
 
 /// Called as work goes on: stage, done, total.
 using Progress = std::function<void(const char *stage, int done, int total)>;
 
-/// Compiles and writes the artifact atomically. An error's message holds every diagnostic, first the most telling one;
-/// nothing is written then. `warnings` receives what the user should know on success.
+/// Compiles and writes the artifact atomically. An error's message holds every diagnostic, first the most
+/// telling one; nothing is written then. `warnings` receives what the user should know on success.
 Status compile(const CompileOptions &options, const Progress &progress, std::string *warnings);
-
-/// What `compare` is asked to do beside compiling.
-struct CompareOptions {
-  CompileOptions compile;
-  std::map<std::string, std::string> inputs; // name -> "@file.npy" or "1x128xi64=rand(0,32000)"
-  uint64_t seed = 0;
-};
-
-/// Runs the model in FP32 and in the given precision on the interpreter with equal inputs; a JSON report, worst op first.
-StatusOr<std::string> compare(const CompareOptions &options, const Progress &progress);
 
 /// The target names `host` stands for here: what this CPU is.
 std::string resolveTarget(const std::string &name);

@@ -1,0 +1,277 @@
+#include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Codegen/Common/KernelEmission.h"
+#include "compiler/Codegen/Common/Loops/Loops.h"
+#include "compiler/Codegen/X86/Lower/Lower.h"
+#include "compiler/Dispatch/FormDispatches.h"
+#include "compiler/Import/Onnx/ImportOnnx.h"
+#include "compiler/Pipeline/FoldWeights.h"
+#include "compiler/PlanEmit/PlanEmit.h"
+#include "compiler/Precision/Precision.h"
+#include "dialects/Graph/Transforms/Passes.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "runtime/base/atomic_file.h"
+#include "runtime/base/cpu_features.h"
+#include "runtime/plan/artifact_writer.h"
+#include "llvm/Support/FileSystem.h"
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+
+namespace quaver::pipeline {
+
+std::string resolveTarget(const std::string &name) { return name == "host" ? host_target() : name; }
+
+llvm::ArrayRef<const char *> targetNames() {
+  static const char *const kNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+bf16"};
+  return kNames;
+}
+
+namespace {
+
+class Compilation {
+public:
+  Compilation(const CompileOptions &options, const Progress &progress)
+      : options(options), progress(progress), context(MLIRContext::Threading::DISABLED),
+        handler(&context, [this](Diagnostic &d) { return collect(d); }) {
+    context.loadDialect<graph::GraphDialect, plan_ir::PlanDialect, func::FuncDialect>();
+    codegen::loadKernelDialects(context);
+  }
+  Status run(std::string *warnings);
+
+private:
+  LogicalResult collect(Diagnostic &d);
+  Status failed(const char *stage);
+  Status checkOptions();
+  Status import();
+  Status simplify();
+  Status runPasses(const char *stage, llvm::function_ref<void(OpPassManager &)> add);
+  Status generate(const std::string &targetName);
+  LogicalResult emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
+                            const codegen::HostTarget &target, ModuleOp kernels);
+  Status addWeights();
+  Status dump(const char *stage, ModuleOp module);
+
+  const CompileOptions &options;
+  const Progress &progress;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  std::string errors, notes;
+  import::ImportedModel model;
+  plan::Plan plan;
+  plan::ArtifactWriter writer;
+  llvm::SmallVector<plan_emit::WeightUse> weights;
+  std::vector<std::unique_ptr<std::vector<char>>>
+      owned; // code and constants, alive until the file is written
+  std::vector<OwningOpRef<ModuleOp>> targetModules;
+  std::map<std::string, std::string> targetNamesSeen;
+  int stages = 0;
+  nlohmann::json report;
+};
+
+LogicalResult Compilation::collect(Diagnostic &d) {
+  std::string where;
+  if (auto name = dyn_cast<NameLoc>(d.getLocation()))
+    where = "node \"" + name.getName().str() + "\": ";
+  (d.getSeverity() == DiagnosticSeverity::Error ? errors : notes) +=
+      (errors.empty() ? "" : "\n  ") + where + d.str();
+  return success();
+}
+
+Status Compilation::failed(const char *stage) {
+  return UnimplementedError(options.model.empty() ? "the model" : options.model, ": ", stage, ": ",
+                            errors.empty() ? "failed without a message" : errors);
+}
+
+Status Compilation::dump(const char *stage, ModuleOp module) {
+  if (options.emitStages.empty())
+    return OkStatus();
+  if (std::error_code error = llvm::sys::fs::create_directories(options.emitStages))
+    return InvalidArgumentError(options.emitStages, ": cannot be created: ", error.message());
+  std::string text;
+  llvm::raw_string_ostream(text) << module;
+  return write_file_atomically(llvm::formatv("{0}/{1:2}-{2}.mlir", options.emitStages, stages++, stage).str(),
+                               text);
+}
+
+Status Compilation::checkOptions() {
+  if (options.output.empty())
+    return InvalidArgumentError("no output is named");
+  if (options.targets.empty())
+    return InvalidArgumentError("no target is named");
+  for (const std::string &t : options.targets)
+    if (!codegen::hostTarget(resolveTarget(t)))
+      return InvalidArgumentError("unknown target \"", t,
+                                  "\"; targets are host, x86-64-v3, x86-64-v4, x86-64-v4+bf16");
+  return precision::check(options.precision);
+}
+
+Status Compilation::import() {
+  progress("importing", 0, 1);
+  import::ImportOptions importOptions{options.dims};
+  auto imported = options.bytes ? import::importOnnx(context, *options.bytes, options.folder, importOptions)
+                                : import::importOnnx(context, options.model, importOptions);
+  if (!imported.ok())
+    return imported.status();
+  model = std::move(*imported);
+  progress("importing", 1, 1);
+  return dump("import", *model.module);
+}
+
+Status Compilation::runPasses(const char *stage, llvm::function_ref<void(OpPassManager &)> add) {
+  PassManager pm(&context);
+  add(pm.nest<func::FuncOp>());
+  if (mlir::failed(pm.run(*model.module)))
+    return failed(stage);
+  return dump(stage, *model.module);
+}
+
+// Shape chains, composites, constants: what is left is work for the run.
+Status Compilation::simplify() {
+  QUAVER_RETURN_IF_ERROR(runPasses("fold-shapes", [](OpPassManager &pm) {
+    pm.addPass(graph::createFoldShapesPass());
+    pm.addPass(createCSEPass());
+  }));
+  if (mlir::failed(precision::apply(*model.module, options.precision)))
+    return failed("precision");
+  QUAVER_RETURN_IF_ERROR(runPasses("decompose", [](OpPassManager &pm) {
+    pm.addPass(graph::createDecomposePass());
+    pm.addPass(graph::createFoldShapesPass());
+    pm.addPass(createCSEPass());
+  }));
+  if (mlir::failed(foldWeights(*model.module, model.weights)))
+    return failed("fold-weights");
+  return runPasses("fold-weights", [](OpPassManager &pm) { pm.addPass(createCSEPass()); });
+}
+
+LogicalResult Compilation::emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
+                                       const codegen::HostTarget &target, ModuleOp kernels) {
+  llvm::SmallVector<plan_ir::DispatchOp> dispatches;
+  entry.walk([&](plan_ir::DispatchOp d) { dispatches.push_back(d); });
+  for (auto [i, d] : llvm::enumerate(dispatches)) {
+    progress("emitting kernels", int(i), int(dispatches.size()));
+    bool isLoop = llvm::any_of(d.getBody().front(), [](Operation &op) { return codegen::isLoopKind(&op); });
+    std::string symbol = "kernel_" + std::to_string(i);
+    LogicalResult emitted = isLoop ? codegen::emitLoopKernel(d, shapes, target, kernels, symbol)
+                                   : codegen::emitGenericKernel(d, shapes, target, kernels, symbol);
+    if (mlir::failed(emitted))
+      return failure();
+  }
+  return success();
+}
+
+Status Compilation::generate(const std::string &name) {
+  codegen::HostTarget target = *codegen::hostTarget(name);
+  targetModules.push_back(OwningOpRef<ModuleOp>(model.module->clone()));
+  ModuleOp module = *targetModules.back();
+  plan::Target *out = plan.add_targets();
+  out->set_name(name);
+  for (const std::string &f : x86_target_features(name))
+    out->add_features(f);
+  OwningOpRef<ModuleOp> kernels(ModuleOp::create(UnknownLoc::get(&context)));
+  llvm::SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
+  std::vector<std::unique_ptr<graph::ShapeAnalysis>> analyses;
+  auto analyse = [&](func::FuncOp entry) -> std::unique_ptr<graph::ShapeAnalysis> {
+    auto shapes = std::make_unique<graph::ShapeAnalysis>(module);
+    if (mlir::failed(shapes->bindArguments(entry)) || mlir::failed(shapes->run(entry)))
+      return nullptr;
+    return shapes;
+  };
+  for (func::FuncOp entry : entries) {
+    auto before = analyse(entry);
+    if (!before || mlir::failed(dispatch::formDispatches(entry, *before)))
+      return failed("forming dispatches");
+    analyses.push_back(analyse(entry));
+    if (!analyses.back() || mlir::failed(emitKernels(entry, *analyses.back(), target, *kernels)))
+      return failed("emitting kernels");
+  }
+  QUAVER_RETURN_IF_ERROR(dump("dispatches", module));
+  QUAVER_RETURN_IF_ERROR(dump("kernels", *kernels));
+  progress("compiling kernels", 0, 1);
+  auto code = codegen::compileToElf(*kernels, target);
+  if (mlir::failed(code))
+    return failed("compiling kernels");
+  progress("compiling kernels", 1, 1);
+  owned.push_back(std::make_unique<std::vector<char>>(std::move(*code)));
+  writer.add_module(out->add_modules(), "targets/" + name + "/kernels.so",
+                    std::as_bytes(std::span(*owned.back())));
+  for (auto [entry, shapes] : llvm::zip(entries, analyses)) {
+    auto lowered = plan_emit::lowerToBuffers(entry, *shapes, weights);
+    if (mlir::failed(lowered) || mlir::failed(verify(module)))
+      return failed("placing buffers");
+    plan_emit::ExprTable exprs(plan, *shapes);
+    exprs.add(graph::DimExpr(0)); // unset indices mean expression 0
+    if (mlir::failed(plan_emit::serializeEntry(*lowered, exprs, *out)))
+      return failed("writing the plan");
+  }
+  for (const plan::Kernel &k : out->kernels())
+    report["targets"][name]["kernels"].push_back({{"symbol", k.symbol()}, {"description", k.description()}});
+  return dump("plan", module);
+}
+
+Status Compilation::addWeights() {
+  for (const plan_emit::WeightUse &use : weights) {
+    plan::Weight *w = plan.add_weights();
+    w->set_name(use.name);
+    w->set_storage("dense");
+    RankedTensorType type;
+    std::span<const std::byte> bytes;
+    if (!use.weight.empty()) {
+      const WeightData *data = model.weights.find(use.weight);
+      if (!data)
+        return InternalError("weight @", use.weight, " has no bytes");
+      type = data->type;
+      bytes = std::as_bytes(std::span(data->bytes.data(), data->bytes.size()));
+      if (!data->sourceName.empty())
+        w->set_name(data->program.empty() ? data->sourceName : use.name);
+      w->set_program(data->program);
+    } else {
+      type = cast<RankedTensorType>(use.constant.getType());
+      owned.push_back(std::make_unique<std::vector<char>>(bytesOf(use.constant)));
+      bytes = std::as_bytes(std::span(*owned.back()));
+    }
+    w->set_type(plan_emit::elementTypeOf(type.getElementType()));
+    for (int64_t d : type.getShape())
+      w->add_shape(d);
+    w->set_blob(writer.add_blob(&plan, bytes));
+  }
+  return OkStatus();
+}
+
+Status Compilation::run(std::string *warnings) {
+  QUAVER_RETURN_IF_ERROR(checkOptions());
+  QUAVER_RETURN_IF_ERROR(import());
+  QUAVER_RETURN_IF_ERROR(simplify());
+  plan.set_producer("quaver 0.1.0");
+  plan.set_model_name(model.name);
+  plan.set_precision(options.precision);
+  std::vector<std::string> names;
+  for (const std::string &t : options.targets)
+    if (std::string name = resolveTarget(t); !llvm::is_contained(names, name))
+      names.push_back(name);
+  for (const std::string &name : names) {
+    // Weights are numbered per plan: a second target reuses those of the first by name.
+    QUAVER_RETURN_IF_ERROR(generate(name));
+  }
+  QUAVER_RETURN_IF_ERROR(addWeights());
+  report["precision"] = options.precision;
+  std::string text = report.dump(2) + "\n";
+  writer.add_entry("report.json", text);
+  progress("writing", 0, 1);
+  QUAVER_RETURN_IF_ERROR(writer.write(options.output, &plan));
+  if (!options.report.empty())
+    QUAVER_RETURN_IF_ERROR(write_file_atomically(options.report, text));
+  progress("writing", 1, 1);
+  if (warnings)
+    *warnings = notes;
+  return OkStatus();
+}
+
+} // namespace
+
+Status compile(const CompileOptions &options, const Progress &progress, std::string *warnings) {
+  return Compilation(options, progress).run(warnings);
+}
+
+} // namespace quaver::pipeline
