@@ -40,8 +40,10 @@ public:
   Emitter(KernelFunction &k, graph::ShapeAnalysis &shapes, const HostTarget &target);
   /// Emits the whole kernel of a cluster and fills `launch`.
   mlir::LogicalResult run(KernelFunction::Launch &launch);
-  /// Emits the function `name` that takes finished sums of `matmul`, computes and stores all results.
-  mlir::LogicalResult epilogue(mlir::Operation *matmul, llvm::StringRef name);
+  /// Emits, into a function of the epilogue's arguments, what becomes of finished sums of `matmul`. `rowsMerged`: the row counts all
+  /// leading dimensions too.
+  mlir::LogicalResult epilogue(mlir::Operation *matmul, mlir::Block *body, bool rowsMerged);
+  mlir::LogicalResult batchOffset(mlir::Block *body, graph::MatmulOp matmul, llvm::ArrayRef<DimExpr> batch);
 
 private:
   // --- Scalars.cpp: index arithmetic, numbered so that equal expressions are equal values.

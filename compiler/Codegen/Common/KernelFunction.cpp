@@ -10,16 +10,31 @@ KernelFunction::KernelFunction(plan_ir::DispatchOp dispatch, ModuleOp kernels, S
   Type ptr = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   b.setInsertionPointToEnd(kernels.getBody());
   function = func::FuncOp::create(b, loc, symbol, b.getFunctionType({ptr, ptr, i64, i64, ptr}, {}));
-  Block *entry = function.addEntryBlock();
-  b.setInsertionPointToStart(entry);
+  body = function.addEntryBlock();
+  bindingsPointer = body->getArgument(0), constantsPointer = body->getArgument(1);
+  b.setInsertionPointToStart(body);
   func::ReturnOp::create(b, loc);
-  b.setInsertionPointToStart(entry);
+  b.setInsertionPointToStart(body);
+}
+
+KernelFunction::KernelFunction(plan_ir::DispatchOp dispatch, ModuleOp kernels, LLVM::LLVMFuncOp llvmFunction, unsigned bindingsArgument,
+                               unsigned constantsArgument, ArrayRef<graph::DimExpr> constants)
+    : dispatch(dispatch), kernels(kernels), b(kernels.getContext()), loc(UnknownLoc::get(kernels.getContext())),
+      body(&llvmFunction.getBody().front()) {
+  bindingsPointer = body->getArgument(bindingsArgument), constantsPointer = body->getArgument(constantsArgument);
+  continueConstants(constants);
+  b.setInsertionPoint(body->getTerminator());
+}
+
+void KernelFunction::continueConstants(ArrayRef<graph::DimExpr> known) {
+  constants.assign(known.begin(), known.end());
+  sizes.assign(known.size(), Value());
 }
 
 OpBuilder KernelFunction::top() {
   OpBuilder t(b.getContext());
   if (lastAtTop) t.setInsertionPointAfter(lastAtTop);
-  else t.setInsertionPointToStart(&function.getBody().front());
+  else t.setInsertionPointToStart(body);
   return t;
 }
 
@@ -32,7 +47,7 @@ Value KernelFunction::binding(unsigned i) {
   Value &v = bindings[i];
   if (v) return v;
   OpBuilder t = top();
-  v = element(t, loc, LLVM::LLVMPointerType::get(b.getContext()), function.getArgument(0), i);
+  v = element(t, loc, LLVM::LLVMPointerType::get(b.getContext()), bindingsPointer, i);
   lastAtTop = v.getDefiningOp();
   return v;
 }
@@ -48,14 +63,16 @@ Value KernelFunction::number(int64_t n) {
 
 Value KernelFunction::size(const graph::DimExpr &e) {
   if (auto c = e.getConstant()) return number(*c);
-  for (auto [i, known] : llvm::enumerate(constants))
-    if (known == e) return sizes[i];
+  size_t i = llvm::find(constants, e) - constants.begin();
+  if (i == constants.size()) {
+    constants.push_back(e);
+    sizes.emplace_back();
+  }
+  if (sizes[i]) return sizes[i];
   OpBuilder t = top();
-  Value v = element(t, loc, b.getI64Type(), function.getArgument(1), constants.size());
-  lastAtTop = v.getDefiningOp();
-  constants.push_back(e);
-  sizes.push_back(v);
-  return v;
+  sizes[i] = element(t, loc, b.getI64Type(), constantsPointer, i);
+  lastAtTop = sizes[i].getDefiningOp();
+  return sizes[i];
 }
 
 void KernelFunction::abandon() { function.erase(); }

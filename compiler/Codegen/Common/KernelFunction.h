@@ -13,6 +13,12 @@ namespace quaver::codegen {
 class KernelFunction {
 public:
   KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, llvm::StringRef symbol);
+  /// A function that a kernel of the dispatch calls: `llvmFunction` has an empty entry block, its arguments at these positions are
+  /// the bindings and the constants. `constants` are continued; give the result to the kernel that is emitted next. Not closed.
+  KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, mlir::LLVM::LLVMFuncOp llvmFunction, unsigned bindingsArgument,
+                 unsigned constantsArgument, llvm::ArrayRef<graph::DimExpr> constants);
+  /// Starts with constants that functions called by this kernel have numbered.
+  void continueConstants(llvm::ArrayRef<graph::DimExpr> known);
 
   mlir::Value begin() { return function.getArgument(2); }
   mlir::Value end() { return function.getArgument(3); }
@@ -46,6 +52,8 @@ private:
   /// A builder at the top of the function, behind what was put there before.
   mlir::OpBuilder top();
   mlir::Operation *lastAtTop = nullptr;
+  mlir::Block *body;
+  mlir::Value bindingsPointer, constantsPointer;
   llvm::DenseMap<unsigned, mlir::Value> bindings;
   std::map<int64_t, mlir::Value> numbers;
   llvm::SmallVector<mlir::Value> sizes;
