@@ -1,0 +1,78 @@
+// The dispatch of a product: a call of a matrix kernel with the functions that it calls back.
+#include "compiler/Codegen/Common/Epilogue.h"
+#include "compiler/Codegen/X86/Generic/Product.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+using quaver::graph::DimExpr;
+
+namespace quaver::codegen {
+
+static LLVM::LLVMFuncOp internalFunction(ModuleOp kernels, const Twine &name, Type result, ArrayRef<Type> arguments) {
+  OpBuilder b(kernels.getContext());
+  b.setInsertionPointToStart(kernels.getBody());
+  Location loc = UnknownLoc::get(kernels.getContext());
+  auto f = LLVM::LLVMFuncOp::create(b, loc, name.str(), LLVM::LLVMFunctionType::get(result, arguments), LLVM::Linkage::Internal);
+  Block *body = f.addEntryBlock(b);
+  b.setInsertionPointToStart(body);
+  if (isa<LLVM::LLVMVoidType>(result)) LLVM::ReturnOp::create(b, loc, ValueRange());
+  else LLVM::ReturnOp::create(b, loc, ValueRange{LLVM::ZeroOp::create(b, loc, result)});
+  return f;
+}
+
+// An equal function that is there already takes its place, so that equal kernels stay equal.
+static std::string deduplicated(ModuleOp kernels, LLVM::LLVMFuncOp f) {
+  for (auto other : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (other != f && !other.isExternal() && other.getFunctionType() == f.getFunctionType() &&
+        OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &f.getBody(), OperationEquivalence::IgnoreLocations)) {
+      f.erase();
+      return other.getSymName().str();
+    }
+  return f.getSymName().str();
+}
+
+static void callKernel(KernelFunction &k, StringRef name, ArrayRef<Value> arguments) {
+  auto none = LLVM::LLVMVoidType::get(k.b.getContext());
+  if (!k.kernels.lookupSymbol(name)) {
+    OpBuilder b(k.b.getContext());
+    b.setInsertionPointToStart(k.kernels.getBody());
+    SmallVector<Type> types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
+    LLVM::LLVMFuncOp::create(b, k.loc, name, LLVM::LLVMFunctionType::get(none, types));
+  }
+  LLVM::CallOp::create(k.b, k.loc, TypeRange(), name, ValueRange(arguments));
+}
+
+LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target,
+                          ModuleOp kernels, StringRef symbol) {
+  MLIRContext *context = kernels.getContext();
+  Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64), none = LLVM::LLVMVoidType::get(context);
+  auto epilogue = internalFunction(kernels, symbol + "_epilogue", none, {ptr, i64, i64, i64, i64, ptr, ptr});
+  KernelFunction e(dispatch, kernels, epilogue, 5, 6, {});
+  if (failed(emitEpilogue(e, &epilogue.getBody().front(), p.op, p.rowsMerged, shapes, target))) return failure();
+  auto offset = internalFunction(kernels, symbol + "_offset", i64, {i64, i64, ptr});
+  KernelFunction o(dispatch, kernels, offset, 2, 2, e.constants);
+  auto batch = p.rowsMerged ? ArrayRef<DimExpr>() : ArrayRef<DimExpr>(p.batch);
+  if (failed(emitBatchOffset(o, &offset.getBody().front(), p.op, batch, shapes, target))) return failure();
+  std::string epilogueName = deduplicated(kernels, epilogue), offsetName = deduplicated(kernels, offset);
+
+  KernelFunction k(dispatch, kernels, symbol);
+  k.continueConstants(o.constants);
+  DimExpr leading = dispatch::product(p.batch), m = p.lhs.rows() * (p.rowsMerged ? leading : DimExpr(1)), n = p.rhs.columns();
+  auto address = [&](StringRef name) { return LLVM::AddressOfOp::create(k.b, k.loc, ptr, name).getResult(); };
+  SmallVector<Value> arguments;
+  for (const ProductOperand *x : {&p.lhs, &p.rhs})
+    arguments.append({k.binding(x->source.getArgNumber()), k.number(int64_t(x->type)), k.size(x->rowStride()), k.size(x->columnStride())});
+  arguments.append({k.size(m), k.size(n), k.size(p.lhs.columns()), k.begin(), k.end(), k.scratch(), k.function.getArgument(0),
+                    k.function.getArgument(1), address(epilogueName), address(offsetName)});
+  callKernel(k, p.config.symbol, arguments);
+  KernelFunction::Launch launch;
+  launch.workgroups = (p.rowsMerged ? DimExpr(1) : leading) * DimExpr::ceilDiv(m, DimExpr(p.config.rowsPerGroup)) *
+                      DimExpr::ceilDiv(n, DimExpr(p.config.columnsPerGroup));
+  launch.grain = DimExpr(p.config.grain);
+  launch.scratchBytes = DimExpr(p.config.scratchBytes);
+  launch.description = p.config.symbol + ": " + p.config.why;
+  k.close(launch);
+  return success();
+}
+
+} // namespace quaver::codegen

@@ -1,0 +1,78 @@
+#include "compiler/Codegen/X86/Generic/Product.h"
+#include "compiler/Codegen/Common/Epilogue.h"
+
+using namespace mlir;
+using quaver::graph::DimExpr;
+
+namespace quaver::codegen {
+
+static std::optional<ElementType> floatType(Type t) {
+  if (t.isF32()) return ElementType::F32;
+  if (t.isBF16()) return ElementType::BF16;
+  if (t.isF16()) return ElementType::F16;
+  return std::nullopt;
+}
+
+static std::optional<ProductOperand> viewOf(Value v, graph::ShapeAnalysis &shapes) {
+  if (auto a = dyn_cast<BlockArgument>(v)) {
+    auto type = floatType(getElementTypeOrSelf(v));
+    if (!type) return std::nullopt;
+    return ProductOperand{a, *type, dispatch::StridedView::contiguous(shapes.get(v).dims)};
+  }
+  Operation *op = v.getDefiningOp();
+  if (op->getNumOperands() == 0) return std::nullopt;
+  auto operand = viewOf(op->getOperand(0), shapes);
+  auto view = operand ? dispatch::viewThrough(op, operand->view, shapes) : std::nullopt;
+  if (!view) return std::nullopt;
+  operand->view = *view;
+  return operand;
+}
+
+static bool isOne(const DimExpr &e) { return e == DimExpr(1); }
+
+// One matrix by another: the right side has no leading dimensions, and the rows of the left side lie at one distance.
+static bool canMergeRows(const Product &p) {
+  if (!llvm::all_of(ArrayRef(p.rhs.view.dims).drop_back(2), isOne)) return false;
+  DimExpr rows = p.lhs.rows();
+  size_t leading = p.lhs.view.dims.size() - 2;
+  if (leading > p.batch.size()) return false;
+  for (size_t i = p.batch.size(); i-- > 0;) {
+    if (isOne(p.batch[i])) continue;
+    size_t missing = p.batch.size() - leading;
+    if (i < missing || p.lhs.view.dims[i - missing] != p.batch[i]) return false;
+    auto stride = p.lhs.view.strides[i - missing];
+    if (!stride || *stride != p.lhs.rowStride() * rows) return false;
+    rows = rows * p.batch[i];
+  }
+  return true;
+}
+
+std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target, std::string &why) {
+  Product p;
+  for (Operation &op : dispatch.getBody().front())
+    if (auto m = dyn_cast<graph::MatmulOp>(op)) {
+      if (p.op) return why = "two products in one dispatch", std::nullopt;
+      p.op = m;
+    }
+  if (!p.op) return std::nullopt;
+  auto features = x86::featureSetOfTarget(target.name);
+  if (!features) return why = "there are none for " + target.name, std::nullopt;
+  if (!floatType(getElementTypeOrSelf(p.op.getResult()))) return why = "its sums are not f32", std::nullopt;
+  if (auto no = whyNotEpilogue(dispatch, p.op, shapes)) return why = *no, std::nullopt;
+  auto lhs = viewOf(p.op.getLhs(), shapes), rhs = viewOf(p.op.getRhs(), shapes);
+  if (!lhs || !rhs || !lhs->view.isMatrix() || !rhs->view.isMatrix())
+    return why = "an operand is not a strided view of f32, bf16 or f16", std::nullopt;
+  p.lhs = *lhs, p.rhs = *rhs;
+  const auto &d = shapes.get(p.op.getResult()).dims;
+  p.batch.assign(d.begin(), d.end() - 2);
+  p.rowsMerged = canMergeRows(p);
+  x86::MatmulDesc desc;
+  desc.features = *features, desc.lhs = lhs->type, desc.rhs = rhs->type, desc.source = x86::RhsSource::Strided;
+  desc.inBf16 = lhs->type == ElementType::BF16 && rhs->type == ElementType::BF16;
+  auto config = x86::chooseMatmul(desc, why);
+  if (!config) return std::nullopt;
+  p.config = *config;
+  return p;
+}
+
+} // namespace quaver::codegen
