@@ -1,4 +1,5 @@
 #include "test/codegen/kernel_harness.h"
+#include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -30,7 +31,7 @@ CompiledKernel compileKernel(const std::string &text, const std::map<std::string
   auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(&context));
   auto target = codegen::hostTarget(targetName);
-  if (failed(codegen::emitGenericKernel(dispatch, shapes, *target, *kernels, "kernel"))) return out;
+  if (failed(codegen::emitHostKernel(dispatch, shapes, *target, *kernels, "kernel"))) return out;
   if (getenv("QUAVER_DUMP_KERNEL")) kernels->dump();
   auto elf = codegen::compileToElf(*kernels, *target);
   if (failed(elf)) return out;

@@ -1,6 +1,6 @@
 // Every launch of the small models: its kernel, on what the interpreter computed, against what the
 // interpreter gives.
-#include "compiler/Codegen/Common/Loops/Loops.h"
+#include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Dispatch/FormDispatches.h"
 #include "compiler/Interpreter/Interpreter.h"
@@ -63,11 +63,9 @@ TEST_P(KernelsOfModels, AgreeWithTheInterpreter) {
   SmallVector<plan_ir::DispatchOp> all;
   func.walk([&](plan_ir::DispatchOp d) { all.push_back(d); });
   for (plan_ir::DispatchOp d : all) {
-    bool isLoop = llvm::any_of(d.getBody().front(), [](Operation &o) { return codegen::isLoopKind(&o); });
-    auto emit = isLoop ? codegen::emitLoopKernel : codegen::emitGenericKernel;
     std::string text;
     llvm::raw_string_ostream(text) << d;
-    ASSERT_TRUE(succeeded(emit(d, shapes, *target, *kernels, "k" + std::to_string(number++))))
+    ASSERT_TRUE(succeeded(codegen::emitHostKernel(d, shapes, *target, *kernels, "k" + std::to_string(number++))))
         << errors << text;
   }
   auto elf = codegen::compileToElf(*kernels, *target);
