@@ -154,6 +154,13 @@ LogicalResult ShapeRules::windows(Operation *op) {
   return set(op->getResult(0), out);
 }
 
+// Blocks along each dimension; a block of 0 is the whole dimension.
+static SmallVector<DimExpr, 4> blockCounts(ArrayRef<DimExpr> dims, ArrayRef<int64_t> blocks) {
+  SmallVector<DimExpr, 4> counts;
+  for (auto [d, block] : llvm::zip(dims, blocks)) counts.push_back(block == 0 ? DimExpr(1) : DimExpr::ceilDiv(d, DimExpr(block)));
+  return counts;
+}
+
 LogicalResult ShapeRules::composites(Operation *op) {
   Dims in = dims(op->getOperand(0));
   if (auto x = dyn_cast<AttentionOp>(op)) {
@@ -187,6 +194,21 @@ LogicalResult ShapeRules::composites(Operation *op) {
     return set(op->getResult(0), {in[0], w[2]});
   }
   if (auto x = dyn_cast<CombineTokensOp>(op)) return set(op->getResult(0), {dims(x.getWeights())[0], in[1]});
+  if (auto x = dyn_cast<DynamicQuantizeOp>(op)) {
+    if (x.getBlocks().size() != in.size()) return op->emitOpError() << "needs one block size for each of the " << in.size() << " dimensions";
+    if (failed(set(x.getCodes(), in))) return failure();
+    return set(x.getScales(), blockCounts(in, x.getBlocks()));
+  }
+  ArrayRef<int64_t> blocks;
+  if (auto x = dyn_cast<QuantizeOp>(op)) blocks = x.getBlocks();
+  if (auto x = dyn_cast<DequantizeOp>(op)) blocks = x.getBlocks();
+  if (!blocks.empty()) {
+    Dims scale = dims(op->getOperand(1));
+    if (blocks.size() != in.size() || scale.size() != in.size())
+      return op->emitOpError() << "with blocks needs a block size and a dimension of the scale for each of the " << in.size() << " dimensions";
+    for (auto [d, count] : llvm::enumerate(blockCounts(in, blocks)))
+      if (failed(equal(op, scale[d], count, "the scale's size and the number of blocks"))) return failure();
+  }
   return set(op->getResult(0), in); // softmax, norms, rotary embedding, quantize, dequantize
 }
 

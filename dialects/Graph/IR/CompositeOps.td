@@ -87,18 +87,32 @@ def Graph_CombineTokensOp : Graph_CompositeOp<"combine_tokens"> {
 def Graph_QuantizeOp : Graph_CompositeOp<"quantize"> {
   let summary = "saturating cast of round(x / scale) + zero_point; FP8: of x / scale; ONNX QuantizeLinear";
   let description = [{
-    scale is rank 0 or one element (per tensor), 1-D (per axis), or of the input's rank with ceil(D / block_size) along axis. The
-    division is done in `compute_type`. zero_point has scale's shape; for FP8 it must be absent.
+    scale is rank 0 or one element (per tensor), 1-D (per axis), or of the input's rank with ceil(D / block_size) along axis; or,
+    with `blocks`, of the input's rank with one element per block. blocks[d] counts the elements of a block along dimension d, 0
+    means all of them; axis and block_size are not read then. The division is done in `compute_type`. zero_point has scale's shape;
+    for FP8 it must be absent.
   }];
   let arguments = (ins Graph_Tensor:$input, Graph_Tensor:$scale, Optional<Graph_Tensor>:$zero_point, I64Attr:$axis,
                        DefaultValuedAttr<I64Attr, "0">:$block_size, DefaultValuedAttr<BoolAttr, "true">:$saturate,
-                       TypeAttr:$compute_type);
+                       TypeAttr:$compute_type, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$blocks);
   let results = (outs Graph_Tensor:$result);
 }
 def Graph_DequantizeOp : Graph_CompositeOp<"dequantize"> {
   let summary = "(x - zero_point) * scale; ONNX DequantizeLinear; the product is done in f32, then cast to the result's type";
+  let description = "scale, axis, block_size, blocks: as for quantize.";
   let arguments = (ins Graph_Tensor:$input, Graph_Tensor:$scale, Optional<Graph_Tensor>:$zero_point, I64Attr:$axis,
-                       DefaultValuedAttr<I64Attr, "0">:$block_size);
+                       DefaultValuedAttr<I64Attr, "0">:$block_size, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$blocks);
   let results = (outs Graph_Tensor:$result);
+}
+def Graph_DynamicQuantizeOp : Graph_CompositeOp<"dynamic_quantize"> {
+  let summary = "FP8 codes of x, and the scales that follow from the largest magnitude of each block";
+  let description = [{
+    runtime/numerics/scale_recipe.h is the rule for scales (zero blocks, Inf and NaN, tiny values) and codes; x is widened to f32
+    first. scales (f32 or f8E8M0FNU) has the input's rank, ceil(D / blocks[d]) along dimension d, 1 where blocks[d] is 0 (all of it).
+    graph.dequantize with the same `blocks` takes the pair.
+  }];
+  let arguments = (ins Graph_Tensor:$input, DenseI64ArrayAttr:$blocks,
+                       DefaultValuedAttr<Graph_ScaleRounding, "::quaver::graph::ScaleRounding::none">:$rounding);
+  let results = (outs Graph_Tensor:$codes, Graph_Tensor:$scales);
 }
 #endif

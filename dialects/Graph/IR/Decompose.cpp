@@ -1,4 +1,5 @@
-// What composites mean in simpler ops: normalizations, rotary embedding, quantization, MoE. Attention is in DecomposeAttention.cpp.
+// What composites mean in simpler ops: normalizations, rotary embedding, MoE. Attention and quantization have files of
+// their own.
 #include "dialects/Graph/IR/Decompose.h"
 
 using namespace mlir;
@@ -86,54 +87,6 @@ FailureOr<SmallVector<Value>> RotaryEmbeddingOp::decompose(OpBuilder &b) {
   Value rest = g.slice(getInput(), 3, rotary, kEnd);
   bool isWhole = g.shapes.dim(getInput(), 3) == DimExpr(rotary);
   return d.finish({isWhole ? y : g.concat({y, rest}, 3)});
-}
-
-// A scale or zero point in the input's rank: per tensor as it is, per axis along the axis, blocked with each block repeated.
-static Value spread(GraphBuilder &g, Value parameter, Value input, int64_t axis, int64_t block) {
-  int64_t rank = g.rank(input);
-  if (g.failed()) return parameter;
-  if (block > 0) {
-    Value position = g.iota(g.dim(input, axis));
-    return g.gather(parameter, g.div(position, g.intScalar(block)), axis);
-  }
-  if (g.rank(parameter) == 0) return parameter;
-  SmallVector<int64_t> shape(rank, 1);
-  if (g.shapes.dim(parameter, 0) == DimExpr(1)) return g.squeeze(parameter, {0});
-  shape[axis] = -1;
-  return g.reshape(parameter, shape);
-}
-
-static std::pair<double, double> integerRange(IntegerType t) {
-  double width = t.getWidth();
-  return t.isUnsigned() ? std::pair(0.0, std::exp2(width) - 1) : std::pair(-std::exp2(width - 1), std::exp2(width - 1) - 1);
-}
-
-FailureOr<SmallVector<Value>> QuantizeOp::decompose(OpBuilder &b) {
-  Decomposition d(*this, b);
-  GraphBuilder &g = d.g;
-  Type out = g.element(getResult()), compute = getComputeType();
-  Value scale = spread(g, g.cast(getScale(), compute), getInput(), getAxis(), getBlockSize());
-  Value y = g.div(g.cast(getInput(), compute), scale);
-  if (isa<FloatType>(out)) return d.finish({g.make<CastOp>(out, y, getSaturate(), false, RoundMode::nearest)});
-  // Round, then the zero point, then saturate: in f32 or wider, where all codes are exact.
-  y = g.unary<RoundOp>(g.cast(y, computeType(compute)));
-  if (getZeroPoint()) y = g.add(y, spread(g, g.cast(getZeroPoint(), g.element(y)), getInput(), getAxis(), getBlockSize()));
-  auto [low, high] = integerRange(cast<IntegerType>(out));
-  y = g.min(g.max(y, g.scalarLike(low, y)), g.scalarLike(high, y));
-  return d.finish({g.cast(y, out)});
-}
-
-FailureOr<SmallVector<Value>> DequantizeOp::decompose(OpBuilder &b) {
-  Decomposition d(*this, b);
-  GraphBuilder &g = d.g;
-  Type f32 = b.getF32Type(), out = g.element(getResult());
-  Value x = getInput();
-  if (getZeroPoint() && isa<IntegerType>(g.element(x))) {
-    Type wide = b.getI32Type();
-    x = g.sub(g.cast(x, wide), spread(g, g.cast(getZeroPoint(), wide), x, getAxis(), getBlockSize()));
-  }
-  Value scale = spread(g, g.cast(getScale(), f32), getInput(), getAxis(), getBlockSize());
-  return d.finish({g.cast(g.mul(g.cast(x, f32), scale), out)});
 }
 
 FailureOr<SmallVector<Value>> RouteOp::decompose(OpBuilder &b) {

@@ -54,6 +54,11 @@ def Graph_RoundModeEnum : Graph_I32Enum<"RoundMode", [
     I32EnumAttrCase<"nearest", 0>, I32EnumAttrCase<"up", 1>, I32EnumAttrCase<"down", 2>]>;
 def Graph_RoundMode : EnumAttr<Graph_Dialect, Graph_RoundModeEnum, "round_mode"> { let assemblyFormat = "`<` $value `>`"; }
 
+// How amax / max becomes a scale: runtime/numerics/scale_recipe.h, which is the rule.
+def Graph_ScaleRoundingEnum : Graph_I32Enum<"ScaleRounding", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"power_of_two", 1>, I32EnumAttrCase<"floor", 2>]>;
+def Graph_ScaleRounding : EnumAttr<Graph_Dialect, Graph_ScaleRoundingEnum, "scale_rounding"> { let assemblyFormat = "`<` $value `>`"; }
+
 def Graph_Tensor : AnyTypeOf<[AnyRankedTensor, AnyUnrankedTensor]>;   // unranked only while a graph is being built
 
 class Graph_Op<string mnemonic, list<Trait> traits = []> : Op<Graph_Dialect, mnemonic, traits> {

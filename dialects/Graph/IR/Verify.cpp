@@ -178,11 +178,30 @@ LogicalResult RouteOp::verify() {
     return failure();
   return expect(*this, "E2", isComputeFloat(elementOf(getLogits())), "takes floats");
 }
+// Q3: blocks are sizes, one a dimension.
+static LogicalResult hasBlocks(Operation *op, ArrayRef<int64_t> blocks) {
+  auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
+  return expect(op, "Q3", llvm::all_of(blocks, [](int64_t b) { return b >= 0; }) && (!type || int64_t(blocks.size()) == type.getRank()),
+                "blocks holds a size (0: the whole dimension) for each dimension of the input");
+}
 LogicalResult QuantizeOp::verify() {
   if (failed(expect(*this, "E2", isComputeFloat(elementOf(getInput())) || elementOf(getInput()).isInteger(32), "takes floats or i32"))) return failure();
+  if (!getBlocks().empty() && failed(hasBlocks(*this, getBlocks()))) return failure();
   return expect(*this, "Q1", !getZeroPoint() || !isa<FloatType>(elementOf(getResult())), "FP8 results take no zero point");
 }
-VERIFY(DequantizeOp, expect(*this, "Q2", isComputeFloat(elementOf(getResult())), "gives floats"))
+LogicalResult DequantizeOp::verify() {
+  if (!getBlocks().empty() && failed(hasBlocks(*this, getBlocks()))) return failure();
+  return expect(*this, "Q2", isComputeFloat(elementOf(getResult())), "gives floats");
+}
+LogicalResult DynamicQuantizeOp::verify() {
+  Type codes = elementOf(getCodes()), scales = elementOf(getScales());
+  if (failed(expect(*this, "E2", isComputeFloat(elementOf(getInput())) && !elementOf(getInput()).isF64(), "takes f32, bf16 or f16")) ||
+      failed(hasBlocks(*this, getBlocks())) ||
+      failed(expect(*this, "Q4", isa<Float8E4M3FNType, Float8E5M2Type>(codes), "gives f8E4M3FN or f8E5M2 codes")) ||
+      failed(expect(*this, "Q5", scales.isF32() || isa<Float8E8M0FNUType>(scales), "gives f32 or f8E8M0FNU scales")))
+    return failure();
+  return expect(*this, "Q6", scales.isF32() || getRounding() != ScaleRounding::none, "f8E8M0FNU scales are rounded to powers of two");
+}
 
 LogicalResult DimOp::verify() {
   if (failed(expect(*this, "D1", getMin() >= 0 && getMultipleOf() >= 1, "min is at least 0, multiple_of at least 1"))) return failure();

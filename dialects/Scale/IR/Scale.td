@@ -1,0 +1,2 @@
+include "ScaleBase.td"
+include "ScaleOps.td"
