@@ -2,6 +2,7 @@
 #include "compiler/Dispatch/FormDispatches.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Plan/IR/PlanDialect.h"
+#include "dialects/Scale/IR/ScaleDialect.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
@@ -15,6 +16,6 @@ int main(int argc, char **argv) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlir::registerAllToLLVMIRTranslations(registry);
-  registry.insert<quaver::graph::GraphDialect, quaver::plan_ir::PlanDialect>();
+  registry.insert<quaver::graph::GraphDialect, quaver::scale::ScaleDialect, quaver::plan_ir::PlanDialect>();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "quaver-opt\n", registry));
 }
