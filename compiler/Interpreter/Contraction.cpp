@@ -70,41 +70,7 @@ struct Windows {
 LogicalResult evalConv(Eval &e) {
   auto op = cast<graph::ConvOp>(e.op);
   ElementType type = accumulator(e);
-  Tensor x = e.in[0].to(type), w = e.in[1].to(type);
-  int64_t groups = op.getGroups(), rank = x.rank() - 2;
-  if (rank < 1 || w.rank() != x.rank() || x.dim(1) != w.dim(1) * groups || w.dim(0) % groups || int64_t(op.getStrides().size()) != rank)
-    return e.error() << "cannot convolve " << e.operandTypes() << " in " << groups << " groups";
-  Shape output;
-  for (int64_t d = 0; d < rank; ++d) {
-    int64_t extent = (w.dim(d + 2) - 1) * op.getDilations()[d] + 1;
-    int64_t room = x.dim(d + 2) + op.getPads()[d] + op.getPads()[d + rank] - extent;
-    output.push_back(room < 0 ? 0 : room / op.getStrides()[d] + 1);
-  }
-  Windows windows{x.shape().drop_front(2), w.shape().drop_front(2), output, op.getStrides(), op.getPads(), op.getDilations()};
-  int64_t images = x.dim(0), channels = x.dim(1), filters = w.dim(0), taps = windows.taps(), positions = windows.positions();
-  int64_t perGroup = channels / groups, filtersPerGroup = filters / groups, area = countOf(windows.input);
-  Shape shape{images, filters};
-  shape.append(output);
-  Tensor out = Tensor::make(type, shape);
-  std::vector<int64_t> source(size_t(taps * positions));
-  for (int64_t t = 0; t < taps; ++t)
-    for (int64_t p = 0; p < positions; ++p) source[t * positions + p] = windows.source(p, t);
-  bool known = onNumber(type, [&](auto zero) {
-    using T = decltype(zero);
-    // Patches of one group as a matrix, then a product: [filters, channels * taps] x [channels * taps, positions].
-    std::vector<T> patches(size_t(perGroup * taps * positions));
-    for (int64_t i = 0; i < images; ++i)
-      for (int64_t g = 0; g < groups; ++g) {
-        for (int64_t c = 0; c < perGroup; ++c) {
-          const T *plane = x.as<T>() + (i * channels + g * perGroup + c) * area;
-          for (int64_t s = 0; s < taps * positions; ++s) patches[c * taps * positions + s] = source[s] < 0 ? T(0) : plane[source[s]];
-        }
-        product(w.as<T>() + g * filtersPerGroup * perGroup * taps, patches.data(),
-                out.mutableAs<T>() + (i * filters + g * filtersPerGroup) * positions, filtersPerGroup, perGroup * taps, positions);
-      }
-  });
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
-  return e.give(out.to(e.resultType()));
+  return convolve(e, e.in[0].to(type), e.in[1].to(type), op.getStrides(), op.getPads(), op.getDilations(), op.getGroups());
 }
 
 LogicalResult evalConvTranspose(Eval &e) {
@@ -196,6 +162,45 @@ LogicalResult evalPool(Eval &e) {
 }
 
 } // namespace
+
+LogicalResult convolve(Eval &e, Tensor x, Tensor w, ArrayRef<int64_t> strides, ArrayRef<int64_t> pads, ArrayRef<int64_t> dilations,
+                       int64_t groups) {
+  ElementType type = x.type();
+  int64_t rank = x.rank() - 2;
+  if (rank < 1 || w.rank() != x.rank() || x.dim(1) != w.dim(1) * groups || w.dim(0) % groups || int64_t(strides.size()) != rank)
+    return e.error() << "cannot convolve " << e.operandTypes() << " in " << groups << " groups";
+  Shape output;
+  for (int64_t d = 0; d < rank; ++d) {
+    int64_t extent = (w.dim(d + 2) - 1) * dilations[d] + 1;
+    int64_t room = x.dim(d + 2) + pads[d] + pads[d + rank] - extent;
+    output.push_back(room < 0 ? 0 : room / strides[d] + 1);
+  }
+  Windows windows{x.shape().drop_front(2), w.shape().drop_front(2), output, strides, pads, dilations};
+  int64_t images = x.dim(0), channels = x.dim(1), filters = w.dim(0), taps = windows.taps(), positions = windows.positions();
+  int64_t perGroup = channels / groups, filtersPerGroup = filters / groups, area = countOf(windows.input);
+  Shape shape{images, filters};
+  shape.append(output);
+  Tensor out = Tensor::make(type, shape);
+  std::vector<int64_t> source(size_t(taps * positions));
+  for (int64_t t = 0; t < taps; ++t)
+    for (int64_t p = 0; p < positions; ++p) source[t * positions + p] = windows.source(p, t);
+  bool known = onNumber(type, [&](auto zero) {
+    using T = decltype(zero);
+    // Patches of one group as a matrix, then a product: [filters, channels * taps] x [channels * taps, positions].
+    std::vector<T> patches(size_t(perGroup * taps * positions));
+    for (int64_t i = 0; i < images; ++i)
+      for (int64_t g = 0; g < groups; ++g) {
+        for (int64_t c = 0; c < perGroup; ++c) {
+          const T *plane = x.as<T>() + (i * channels + g * perGroup + c) * area;
+          for (int64_t s = 0; s < taps * positions; ++s) patches[c * taps * positions + s] = source[s] < 0 ? T(0) : plane[source[s]];
+        }
+        product(w.as<T>() + g * filtersPerGroup * perGroup * taps, patches.data(),
+                out.mutableAs<T>() + (i * filters + g * filtersPerGroup) * positions, filtersPerGroup, perGroup * taps, positions);
+      }
+  });
+  if (!known) return e.error() << "is not defined for " << e.operandTypes();
+  return e.give(out.to(e.resultType()));
+}
 
 void addContractions(EvalTable &t) {
   add<graph::MatmulOp>(t, evalMatmul);

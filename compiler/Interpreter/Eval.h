@@ -33,6 +33,7 @@ void addWindows(EvalTable &);
 void addResize(EvalTable &);
 void addContractions(EvalTable &);
 void addControl(EvalTable &);
+void addQuantization(EvalTable &);
 
 template <class Op> void add(EvalTable &table, EvalFn fn) { table[Op::getOperationName()] = fn; }
 
@@ -97,6 +98,10 @@ template <unsigned N, class Row> void walkRows(Shape shape, std::array<Strides, 
 
 /// out[i] = in[start + sum(i * strides)]: transposes, slices, broadcasts.
 Tensor stridedCopy(const Tensor &in, int64_t start, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> shape);
+
+/// graph.conv on operands of the element type that the sums have; gives the result of the op at hand.
+mlir::LogicalResult convolve(Eval &e, Tensor x, Tensor w, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads,
+                             llvm::ArrayRef<int64_t> dilations, int64_t groups);
 
 /// Splits at `axis`: elements before, along, after.
 struct AxisView {

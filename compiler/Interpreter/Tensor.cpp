@@ -118,6 +118,12 @@ RankedTensorType Tensor::mlirType(MLIRContext *context) const {
 
 DenseElementsAttr Tensor::attribute(MLIRContext *context) const { return attributeOf(mlirType(context), span()); }
 
+Tensor Tensor::withScales(const Tensor &scales) const {
+  Tensor t = *this;
+  t.otherHalf = scales.isNull() ? nullptr : std::make_shared<const Tensor>(scales);
+  return t;
+}
+
 std::string Tensor::typeString() const {
   std::string s;
   for (int64_t d : sizes) s += std::to_string(d) + "x";

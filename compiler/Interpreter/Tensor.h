@@ -60,6 +60,9 @@ public:
   mlir::RankedTensorType mlirType(mlir::MLIRContext *context) const;
   mlir::DenseElementsAttr attribute(mlir::MLIRContext *context) const;
   std::string typeString() const; // 2x3xf32
+  /// The other half of a !scale.tensor, whose codes this tensor holds; a null tensor elsewhere.
+  Tensor scales() const { return otherHalf ? *otherHalf : Tensor(); }
+  Tensor withScales(const Tensor &scales) const;
 
 private:
   ElementType elementType = ElementType::Invalid;
@@ -67,6 +70,7 @@ private:
   int64_t count = 0;
   const char *first = nullptr;
   std::shared_ptr<const void> owner;
+  std::shared_ptr<const Tensor> otherHalf;
 };
 
 } // namespace quaver::interpreter
