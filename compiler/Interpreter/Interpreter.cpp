@@ -34,7 +34,8 @@ LogicalResult evalComposite(Eval &e) {
   Block scratch;
   SmallVector<Location> locations(e.in.size(), e.op->getLoc());
   for (const Tensor &t : e.in) scratch.addArgument(t.mlirType(context), e.op->getLoc());
-  OpBuilder b = OpBuilder::atBlockEnd(&scratch);
+  OpBuilder b(context);
+  b.setInsertionPointToEnd(&scratch); // atBlockEnd would ask the block for its region
   IRMapping mapping;
   for (auto [from, to] : llvm::zip(e.op->getOperands(), scratch.getArguments())) mapping.map(from, to);
   Operation *copy = b.clone(*e.op, mapping);
