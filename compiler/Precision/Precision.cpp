@@ -1,37 +1,148 @@
 #include "compiler/Precision/Precision.h"
-#include "dialects/Graph/IR/GraphDialect.h"
+#include "compiler/Precision/Passes.h"
+#include "compiler/Precision/Values.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 
 namespace quaver::precision {
 
-std::vector<std::string> presetNames() { return {"source", "fp32"}; }
-
 Status check(const std::string &preset) {
   std::vector<std::string> names = presetNames();
   if (llvm::is_contained(names, preset))
     return OkStatus();
-  return InvalidArgumentError("precision \"", preset, "\" is unknown; this version has source and fp32");
+  return InvalidArgumentError("precision \"", preset, "\" is unknown; there is ", llvm::join(names, ", "));
 }
 
-// fp32 changes nothing where the file computes in FP32 already; half precision in the file is a contradiction
-// to be told.
-LogicalResult apply(ModuleOp module, const std::string &preset) {
-  if (preset != "fp32")
-    return success();
-  WalkResult r = module.walk([](Operation *op) -> WalkResult {
-    if (!isa<graph::MatmulOp, graph::ConvOp, graph::ConvTransposeOp>(op))
-      return WalkResult::advance();
-    Type t = getElementTypeOrSelf(op->getResult(0).getType());
-    if (!isa<FloatType>(t) || t.getIntOrFloatBitWidth() >= 32)
-      return WalkResult::advance();
-    op->emitOpError()
-        << "is computed in " << t
-        << " by the file; precision fp32 does not widen it: use source, or export the model in FP32";
-    return WalkResult::interrupt();
+// The importer keeps a node's name as a NameLoc, possibly among scopes.
+static std::string nodeName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location l : fused.getLocations())
+      if (std::string name = nodeName(l); !name.empty())
+        return name;
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return nodeName(call.getCallee());
+  return "";
+}
+
+static std::string formatOf(Type t) {
+  if (t.isF32())
+    return "fp32";
+  if (t.isF64())
+    return "fp64";
+  if (t.isF16())
+    return "fp16";
+  if (isa<Float8E4M3FNType>(t))
+    return "e4m3";
+  if (isa<Float8E5M2Type>(t))
+    return "e5m2";
+  std::string s;
+  llvm::raw_string_ostream(s) << t;
+  return s;
+}
+
+// Sums of f16 and bf16 products are f32.
+static std::string sumsOf(Type out) { return isNarrowFloat(out) ? "fp32" : formatOf(out); }
+
+std::vector<Decision> decisionsOf(ModuleOp module) {
+  std::vector<Decision> all;
+  module.walk([&](Operation *op) {
+    bool isTable = op->hasAttr(kStorage);
+    if (!isProduct(op) && !isTable)
+      return;
+    Decision d;
+    d.node = nodeName(op->getLoc());
+    d.op = op->getName().stripDialect().str();
+    auto reason = op->getAttrOfType<StringAttr>(kReason);
+    d.reason = reason ? reason.str() : "as the file has it";
+    d.isFallback = op->hasAttr(kFallback);
+    if (isTable) {
+      d.lhs = d.out = formatOf(op->getAttrOfType<TypeAttr>(kStorage).getValue());
+    } else if (auto p = op->getAttrOfType<scale::PrecisionAttr>(kPrecision)) {
+      d.lhs = formatOf(p.getLhs()), d.rhs = formatOf(p.getRhs());
+      d.accumulate = formatOf(p.getAccumulate()), d.out = formatOf(p.getOut());
+      d.recipe = p.getRecipe().str();
+    } else {
+      d.lhs = formatOf(elementOf(op->getOperand(0))), d.rhs = formatOf(elementOf(op->getOperand(1)));
+      d.out = formatOf(elementOf(op->getResult(0)));
+      d.accumulate = sumsOf(elementOf(op->getResult(0)));
+    }
+    all.push_back(std::move(d));
   });
-  return failure(r.wasInterrupted());
+  return all;
+}
+
+// Composites that hold products are taken apart, so that each product is decided.
+static LogicalResult exposeProducts(ModuleOp module) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<graph::DecomposeInterface> composites;
+    module.walk([&](graph::DecomposeInterface op) {
+      if (isa<graph::AttentionOp, graph::LatentAttentionOp, graph::GroupedMatmulOp>(op.getOperation()))
+        composites.push_back(op);
+    });
+    for (graph::DecomposeInterface op : composites) {
+      OpBuilder b(op);
+      auto values = op.decompose(b);
+      if (failed(values))
+        return failure();
+      op->replaceAllUsesWith(*values);
+      op->erase();
+      changed = true;
+    }
+  }
+  return success();
+}
+
+static LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(OpPassManager &)> add) {
+  PassManager pm(module.getContext());
+  add(pm.nest<func::FuncOp>());
+  return pm.run(module);
+}
+
+LogicalResult apply(ModuleOp module, const std::string &preset, bool strict,
+                    std::vector<Decision> *decisions) {
+  module.getContext()->loadDialect<scale::ScaleDialect>();
+  const Preset *chosen = findPreset(preset);
+  if (preset != "source") {
+    if (chosen && failed(exposeProducts(module)))
+      return failure();
+    if (failed(runPasses(module, [](OpPassManager &pm) { pm.addPass(createWidenFloatsPass()); })))
+      return failure();
+  }
+  if (chosen && failed(runPasses(module, [&](OpPassManager &pm) {
+        AssignPrecisionPassOptions options;
+        options.preset = preset;
+        pm.addPass(createAssignPrecisionPass(options));
+      })))
+    return failure();
+  if (decisions)
+    *decisions = decisionsOf(module);
+  bool refused = false;
+  module.walk([&](Operation *op) {
+    if (!strict || !op->hasAttr(kFallback))
+      return;
+    op->emitOpError() << "cannot be computed as decided ("
+                      << op->getAttrOfType<StringAttr>(kReason).getValue()
+                      << "); compile without --strict to accept that";
+    refused = true;
+  });
+  if (refused)
+    return failure();
+  return runPasses(module, [&](OpPassManager &pm) {
+    if (chosen) {
+      pm.addPass(createMaterializePrecisionPass());
+      pm.addPass(createCSEPass());
+      pm.addPass(createVerifyScaleBorderPass());
+      pm.addPass(createExplodeScaledTensorsPass());
+      pm.addPass(createCSEPass());
+    }
+    pm.addPass(createVerifyGraphBorderPass());
+  });
 }
 
 } // namespace quaver::precision

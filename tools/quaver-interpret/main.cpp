@@ -2,8 +2,10 @@
 #include "compiler/Import/Onnx/ImportOnnx.h"
 #include "compiler/Interpreter/Inputs.h"
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Precision/Precision.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Plan/IR/PlanDialect.h"
+#include "dialects/Scale/IR/ScaleDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -21,6 +23,8 @@ static cl::opt<std::string> file(cl::Positional, cl::desc("FILE.onnx or FILE.mli
 static cl::list<std::string> inputs("input", cl::desc("NAME=@FILE.npy or NAME=1x128xi64=rand(0,32000)"));
 static cl::list<std::string> outputs("output", cl::desc("NAME=@FILE.npy; outputs without one are printed"));
 static cl::opt<std::string> entryName("entry", cl::desc("the entry to run (default: the only one)"));
+static cl::opt<std::string> preset("precision", cl::desc("run as this preset computes (default: source)"),
+                                   cl::init("source"));
 static cl::opt<uint64_t> seed("seed", cl::desc("of random inputs"));
 static cl::opt<bool> trace("trace", cl::desc("print every op with its results' types as it is computed"));
 static cl::opt<std::string> batch(
@@ -35,7 +39,7 @@ struct Loaded {
   WeightStore weights;
 };
 
-StatusOr<Loaded> load(mlir::MLIRContext &context, const std::string &path) {
+StatusOr<Loaded> loadFile(mlir::MLIRContext &context, const std::string &path) {
   if (!llvm::StringRef(path).ends_with(".mlir")) {
     QUAVER_ASSIGN_OR_RETURN(import::ImportedModel model, import::importOnnx(context, path));
     return Loaded{std::move(model.module), std::move(model.weights)};
@@ -45,6 +49,14 @@ StatusOr<Loaded> load(mlir::MLIRContext &context, const std::string &path) {
     return InvalidArgumentError(path, " cannot be parsed");
   QUAVER_RETURN_IF_ERROR(
       loadWeights(*loaded.module, llvm::sys::path::parent_path(path).str(), loaded.weights));
+  return loaded;
+}
+
+StatusOr<Loaded> load(mlir::MLIRContext &context, const std::string &path) {
+  QUAVER_RETURN_IF_ERROR(precision::check(preset));
+  QUAVER_ASSIGN_OR_RETURN(Loaded loaded, loadFile(context, path));
+  if (preset != "source" && failed(precision::apply(*loaded.module, preset)))
+    return InvalidArgumentError(path, " cannot be computed as ", std::string(preset));
   return loaded;
 }
 
@@ -67,7 +79,7 @@ StatusOr<llvm::SmallVector<Tensor>> interpret(Loaded &loaded, llvm::StringRef en
 
 Status runOne() {
   mlir::MLIRContext context;
-  context.loadDialect<graph::GraphDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
+  context.loadDialect<graph::GraphDialect, scale::ScaleDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
   QUAVER_ASSIGN_OR_RETURN(Loaded loaded, load(context, file));
   QUAVER_ASSIGN_OR_RETURN(mlir::func::FuncOp entry, findEntry(*loaded.module, entryName));
   QUAVER_ASSIGN_OR_RETURN(auto values, inputsFromSpecs(entry, std::vector<std::string>(inputs), seed));
@@ -99,7 +111,7 @@ StatusOr<nlohmann::json> runLine(const nlohmann::json &line) {
   std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(&context,
                                         [&](mlir::Diagnostic &d) { diagnostics += d.str() + "; "; });
-  context.loadDialect<graph::GraphDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
+  context.loadDialect<graph::GraphDialect, scale::ScaleDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
   QUAVER_ASSIGN_OR_RETURN(Loaded loaded, load(context, line.at("model")));
   QUAVER_ASSIGN_OR_RETURN(mlir::func::FuncOp entry, findEntry(*loaded.module, ""));
   llvm::SmallVector<Tensor> values;

@@ -1,5 +1,6 @@
 // quaver-opt: mlir-opt with our dialects and passes.
 #include "compiler/Dispatch/FormDispatches.h"
+#include "compiler/Precision/Passes.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Plan/IR/PlanDialect.h"
 #include "dialects/Scale/IR/ScaleDialect.h"
@@ -11,6 +12,7 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  quaver::precision::registerPrecisionPasses();
   quaver::dispatch::registerDispatchPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);

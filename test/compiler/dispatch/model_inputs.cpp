@@ -33,8 +33,10 @@ static LogicalResult decompose(ModuleOp module) {
   return success();
 }
 
+std::string pathOf(const std::string &name) { return std::string(QUAVER_TEST_MODELS) + "/" + name + ".onnx"; }
+
 StatusOr<import::ImportedModel> importAndDecompose(MLIRContext &context, const std::string &name) {
-  auto model = import::importOnnx(context, std::string(QUAVER_TEST_MODELS) + "/" + name + ".onnx");
+  auto model = import::importOnnx(context, pathOf(name));
   if (model.ok() && failed(decompose(*model->module)))
     return InvalidArgumentError("a composite has no decomposition");
   return model;

@@ -23,7 +23,9 @@ inline constexpr const char *kModels[] = {"bert-tiny",
 
 /// "bert-tiny" as a name in C++.
 std::string identifierOf(const char *model);
-/// test/models/<name>.onnx with composites decomposed.
+/// test/models/<name>.onnx
+std::string pathOf(const std::string &name);
+/// That model with composites decomposed.
 StatusOr<import::ImportedModel> importAndDecompose(mlir::MLIRContext &context, const std::string &name);
 /// Small sizes for symbols; ids below 5, masks of ones, floats in [-1, 1).
 llvm::SmallVector<interpreter::Tensor> inputsOf(mlir::func::FuncOp func);
