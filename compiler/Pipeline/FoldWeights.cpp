@@ -16,11 +16,20 @@ bool isConstant(Value v) {
   return v.getDefiningOp() && isa<graph::GetWeightOp, graph::ConstantOp>(v.getDefiningOp());
 }
 
+// FP8 codes stay codes, however small the tensor: what they stand for is computed where it is used.
+bool widensCodes(Operation *op) {
+  auto isCode = [](Value v) {
+    Type t = getElementTypeOrSelf(v.getType());
+    return isa<FloatType>(t) && t.getIntOrFloatBitWidth() <= 8;
+  };
+  return isa<graph::DequantizeOp>(op) || (isa<graph::CastOp>(op) && isCode(op->getOperand(0)) && !isCode(op->getResult(0)));
+}
+
 bool isWorthFolding(Operation *op) {
   if (op->getNumOperands() == 0 || op->getNumRegions() || !isPure(op) ||
       !llvm::all_of(op->getOperands(), isConstant))
     return false;
-  if (!interpreter::Interpreter::knows(op))
+  if (!interpreter::Interpreter::knows(op) || widensCodes(op))
     return false;
   int64_t in = 0, out = 0;
   for (Value v : op->getOperands())

@@ -127,14 +127,35 @@ Status Compilation::runPasses(const char *stage, llvm::function_ref<void(OpPassM
   return dump(stage, *model.module);
 }
 
+nlohmann::json decisionsReport(llvm::ArrayRef<precision::Decision> decisions) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const precision::Decision &d : decisions)
+    list.push_back({{"node", d.node},
+                    {"op", d.op},
+                    {"lhs", d.lhs},
+                    {"rhs", d.rhs},
+                    {"accumulate", d.accumulate},
+                    {"out", d.out},
+                    {"recipe", d.recipe},
+                    {"reason", d.reason},
+                    {"fallback", d.isFallback}});
+  return list;
+}
+
 // Shape chains, composites, constants: what is left is work for the run.
 Status Compilation::simplify() {
   QUAVER_RETURN_IF_ERROR(runPasses("fold-shapes", [](OpPassManager &pm) {
     pm.addPass(graph::createFoldShapesPass());
     pm.addPass(createCSEPass());
   }));
-  if (mlir::failed(precision::apply(*model.module, options.precision)))
+  std::vector<precision::Decision> decisions;
+  if (mlir::failed(precision::apply(*model.module, options.precision, options.strict, &decisions)))
     return failed("precision");
+  report["precision_decisions"] = decisionsReport(decisions);
+  QUAVER_RETURN_IF_ERROR(dump("precision", *model.module));
+  // Before decomposing: a quantized weight becomes codes and scales, not the arithmetic that makes them.
+  if (mlir::failed(foldWeights(*model.module, model.weights)))
+    return failed("fold-weights");
   QUAVER_RETURN_IF_ERROR(runPasses("decompose", [](OpPassManager &pm) {
     pm.addPass(graph::createDecomposePass());
     pm.addPass(graph::createFoldShapesPass());
