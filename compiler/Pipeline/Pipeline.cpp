@@ -247,6 +247,11 @@ Status Compilation::addWeights() {
       if (!data->sourceName.empty())
         w->set_name(data->program.empty() ? data->sourceName : use.name);
       w->set_program(data->program);
+      w->set_recipe(data->recipe);
+      auto scales =
+          llvm::find_if(weights, [&](const plan_emit::WeightUse &u) { return u.weight == data->scales; });
+      if (!data->scales.empty() && scales != weights.end())
+        w->set_scales_plus_1(uint32_t(scales - weights.begin()) + 1);
     } else {
       type = cast<RankedTensorType>(use.constant.getType());
       owned.push_back(std::make_unique<std::vector<char>>(bytesOf(use.constant)));

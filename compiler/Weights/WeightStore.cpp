@@ -25,6 +25,13 @@ std::string WeightStore::add(StringRef name, RankedTensorType type, std::vector<
   return add(name, WeightData{type, span, std::move(sourceName), std::move(program), owned});
 }
 
+void WeightStore::pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe) {
+  auto it = weights.find(codes);
+  assert(it != weights.end() && weights.count(scales) && "both halves are in the store");
+  it->second.scales = scales.str();
+  it->second.recipe = recipe.str();
+}
+
 const WeightData *WeightStore::find(StringRef name) const {
   auto it = weights.find(name);
   return it == weights.end() ? nullptr : &it->second;

@@ -17,6 +17,8 @@ struct WeightData {
   std::string sourceName;              // as the model names it
   std::string program;                 // what was done to it since, readable
   std::shared_ptr<const void> owner;   // keeps the bytes alive: a mapped file, or the vector that holds them
+  std::string scales;                  // FP8 codes: the symbol of the weight that holds their scales
+  std::string recipe;                  // and how they are laid out: 128x128, per_tensor, ...; empty elsewhere
 };
 
 /// Symbol name -> bytes. Spans point into mapped files wherever nothing was computed, so that compiling needs no second copy of a
@@ -27,6 +29,8 @@ public:
   std::string add(llvm::StringRef name, WeightData data);
   /// Owned bytes.
   std::string add(llvm::StringRef name, mlir::RankedTensorType type, std::vector<char> bytes, std::string sourceName, std::string program);
+  /// Says that `codes` are scaled by `scales` (both symbols of this store).
+  void pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe);
   const WeightData *find(llvm::StringRef name) const;
   void erase(llvm::StringRef name) { weights.erase(name); }
   /// Bytes of weights that are owned, not mapped.
