@@ -45,8 +45,8 @@ void composed(NodeImport &n, Value q, Value k, Value v, Value mask, Value offset
   if (bias) scores = g.add(scores, g.cast(bias, element));
   Value p = g.make<SoftmaxOp>(element, scores, 3);
   int64_t mode = n.i("qk_matmul_output_mode", 0);
-  // Opset 23 and 24 number the steps: 0 after the product, 1 after the mask, 2 after the cap, 3 after softmax.
-  n.set(3, mode == 0 ? raw : mode == 1 ? scores : mode == 2 ? capped : p);
+  // The order of the operator's own reference and node data: product, cap, mask, softmax.
+  n.set(3, mode == 0 ? raw : mode == 1 ? capped : mode == 2 ? scores : p);
   Value y = g.matmul(p, repeat(v));
   n.set(0, is3d ? joinHeads(n, y) : y);
 }
@@ -66,6 +66,13 @@ void attention(NodeImport &n) {
   double scale = n.f("scale", 1 / std::sqrt(double(headSize.value_or(1)))), cap = n.f("softcap", 0);
   bool causal = n.i("is_causal", 0) != 0;
   Type i64 = g.b.getI64Type();
+  if (mask && !g.failed() && !(g.shapes.dim(mask, g.rank(mask) - 1) == g.shapes.dim(k, 2)) &&
+      g.shapes.dim(mask, g.rank(mask) - 1) != DimExpr(1)) {
+    // A mask shorter than the keys forbids the rest.
+    Value missing = g.sub(g.dim(k, 2), g.dim(mask, g.rank(mask) - 1));
+    Value fill = g.element(mask).isInteger(1) ? g.scalar(0, g.b.getI1Type()) : g.scalarLike(-std::numeric_limits<double>::infinity(), mask);
+    mask = g.make<PadOp>(g.element(mask), mask, g.concat({g.ints({0}), missing}, 0), fill, ArrayRef<int64_t>{g.rank(mask) - 1}, PadMode::constant);
+  }
   Value offset; // of query positions among keys
   if (n.has(6)) { // keys past each sequence's own length are padding
     Value length = g.cast(n.in(6), i64);
@@ -78,13 +85,6 @@ void attention(NodeImport &n) {
   // The causal rule counts from the first key unless a past or a length says where the queries stand.
   Value past = n.has(4) ? g.dim(n.in(4), 2) : g.ints({0});
   if (causal && !offset) offset = g.expand(past, g.dim(q, 0));
-  if (mask && !g.failed() && !(g.shapes.dim(mask, g.rank(mask) - 1) == g.shapes.dim(k, 2)) &&
-      g.shapes.dim(mask, g.rank(mask) - 1) != DimExpr(1)) {
-    // A mask shorter than the keys forbids the rest.
-    Value missing = g.sub(g.dim(k, 2), g.dim(mask, g.rank(mask) - 1));
-    Value fill = g.element(mask).isInteger(1) ? g.scalar(0, g.b.getI1Type()) : g.scalarLike(-std::numeric_limits<double>::infinity(), mask);
-    mask = g.make<PadOp>(g.element(mask), mask, g.concat({g.ints({0}), missing}, 0), fill, ArrayRef<int64_t>{g.rank(mask) - 1}, PadMode::constant);
-  }
   if (n.wants(3)) {
     Value o = offset ? g.expandDims(offset, {1, 2, 3}) : Value();
     return composed(n, q, k, v, mask, o, causal, scale, cap, is3d);

@@ -72,7 +72,16 @@ void cast(NodeImport &n) {
   castTo(n, n.type(n.i("to", 0)));
 }
 void castLike(NodeImport &n) { castTo(n, n.g.element(n.in(1))); }
-void bitCast(NodeImport &n) { n.set(n.g.make<BitcastOp>(n.type(n.i("to", 0)), n.in(0))); }
+// A bool is a byte of 0 or 1 in memory, one bit in its type.
+void bitCast(NodeImport &n) {
+  GraphBuilder &g = n.g;
+  Value x = n.in(0);
+  Type to = n.type(n.i("to", 0)), byte = IntegerType::get(g.b.getContext(), 8, IntegerType::Unsigned);
+  if (g.failed() || !to) return;
+  if (g.element(x).isInteger(1)) x = g.cast(x, byte);
+  if (to.isInteger(1)) return n.set(g.cast(g.make<BitcastOp>(byte, x), to));
+  n.set(g.element(x) == to ? x : g.make<BitcastOp>(to, x));
+}
 
 Value bound(NodeImport &n, Value x, double v) { return n.g.scalarLike(v, x); }
 void clip(NodeImport &n) {
