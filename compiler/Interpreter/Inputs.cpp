@@ -2,39 +2,12 @@
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/npy.h"
-#include "runtime/numerics/codec.h"
 #include "runtime/numerics/npy_types.h"
-#include "llvm/ADT/StringExtras.h"
-#include <cmath>
-#include <cstring>
+#include "runtime/numerics/tensor_spec.h"
 
 using namespace mlir;
 
 namespace quaver::interpreter {
-namespace {
-
-// SplitMix64: the n-th number of a seed, without state.
-uint64_t randomBits(uint64_t seed, uint64_t n) {
-  uint64_t z = seed * 0x9E3779B97F4A7C15 + (n + 1) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-  return z ^ (z >> 31);
-}
-double uniform(uint64_t seed, uint64_t n) { return double(randomBits(seed, n) >> 11) * 0x1p-53; }
-
-// "name(a,b)" as its two numbers.
-std::optional<std::pair<double, double>> twoNumbers(StringRef text, StringRef name) {
-  std::pair<double, double> v;
-  if (!text.consume_front(name) || !text.consume_front("(") || !text.consume_back(")"))
-    return std::nullopt;
-  auto [a, b] = text.split(',');
-  if (a.trim().getAsDouble(v.first) || b.trim().getAsDouble(v.second))
-    return std::nullopt;
-  return v;
-}
-
-} // namespace
-
 StatusOr<Tensor> readTensor(const std::string &path, ElementType type) {
   QUAVER_ASSIGN_OR_RETURN(NpyArray array, read_npy(path));
   if (!npy_holds(array.descr, type))
@@ -54,48 +27,12 @@ Status writeTensor(const std::string &path, const Tensor &t) {
 StatusOr<Tensor> tensorFromSpec(StringRef spec, ElementType type, uint64_t seed) {
   if (spec.consume_front("@"))
     return readTensor(spec.str(), type);
-  auto [shapeText, value] = spec.split('=');
-  SmallVector<StringRef> parts;
-  shapeText.split(parts, 'x');
-  ElementType named = element_type_from_mlir_name(parts.back().str()).value_or(ElementType::Invalid);
-  if (named == ElementType::Invalid)
-    named = element_type_from_short_name(parts.back().str()).value_or(ElementType::Invalid);
-  if (named != type)
-    return InvalidArgumentError("'", spec.str(), "' gives ", parts.back().str(), ", but the input is ",
+  QUAVER_ASSIGN_OR_RETURN(SpelledTensor spelled, parse_tensor_spec(std::string_view(spec), seed));
+  if (spelled.type != type)
+    return InvalidArgumentError("'", spec.str(), "' gives ", mlir_name(spelled.type), ", but the input is ",
                                 mlir_name(type));
-  Shape shape;
-  double elements = 1;
-  for (StringRef p : ArrayRef(parts).drop_back()) {
-    int64_t d;
-    if (p.getAsInteger(10, d) || d < 0)
-      return InvalidArgumentError("'", spec.str(), "': '", p.str(), "' is not a size");
-    shape.push_back(d);
-    elements *= double(d);
-  }
-  if (elements > 1e12)
-    return InvalidArgumentError("'", spec.str(), "' is too large");
-  Tensor wide = Tensor::make(ElementType::F64, shape);
-  double *out = wide.mutableAs<double>(), constant;
-  if (auto range = twoNumbers(value, "rand")) {
-    auto [low, high] = *range;
-    if (!(low < high))
-      return InvalidArgumentError("'", spec.str(), "': rand needs LOW < HIGH");
-    for (int64_t i = 0; i < wide.size(); ++i) {
-      double v = low + uniform(seed, uint64_t(i)) * (high - low);
-      out[i] = is_float(type) ? v : std::floor(v);
-    }
-  } else if (auto normal = twoNumbers(value, "normal")) {
-    for (int64_t i = 0; i < wide.size(); ++i) {
-      double u = 1 - uniform(seed, 2 * uint64_t(i)), v = uniform(seed, 2 * uint64_t(i) + 1); // u > 0
-      out[i] = normal->first + normal->second * std::sqrt(-2 * std::log(u)) * std::cos(2 * M_PI * v);
-    }
-  } else if (!value.getAsDouble(constant)) {
-    std::fill_n(out, wide.size(), constant);
-  } else {
-    return InvalidArgumentError("'", spec.str(),
-                                "': after '=' comes rand(LOW,HIGH), normal(MEAN,DEVIATION) or a number");
-  }
-  return wide.to(type);
+  auto owned = std::make_shared<std::vector<char>>(std::move(spelled.bytes));
+  return Tensor::borrow(type, spelled.shape, owned->data(), owned);
 }
 
 std::string inputName(func::FuncOp entry, unsigned i) {
