@@ -1,4 +1,5 @@
 #include "compiler/Capi/quaver_compiler.h"
+#include "compiler/Pipeline/Compare.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Precision/Precision.h"
 #include "llvm/Config/llvm-config.h"
@@ -23,8 +24,14 @@ int codeOf(const Status &status) {
   return status.code() == StatusCode::kInternal ? QVC_INTERNAL : QVC_ERROR;
 }
 
-/// Reads the options object; an unknown key or a wrong type is a usage error that names it.
-Status readOptions(const char *text, pipeline::CompileOptions &c) {
+struct CompareInputs {
+  std::vector<std::string> specs;
+  uint64_t seed = 0;
+};
+
+/// Reads the options object; an unknown key or a wrong type is a usage error that names it. `inputs`: for a
+/// comparison.
+Status readOptions(const char *text, pipeline::CompileOptions &c, CompareInputs *inputs = nullptr) {
   json j = json::parse(text ? text : "", nullptr, /*allow_exceptions=*/false);
   if (!j.is_object())
     return InvalidArgumentError("options are not a JSON object");
@@ -48,6 +55,10 @@ Status readOptions(const char *text, pipeline::CompileOptions &c) {
         c.emitStages = value.get<std::string>();
       else if (key == "report")
         c.report = value.get<std::string>();
+      else if (inputs && key == "inputs")
+        inputs->specs = value.get<std::vector<std::string>>();
+      else if (inputs && key == "seed")
+        inputs->seed = value.get<uint64_t>();
       else if (key == "weight_storage") {
         if (value != "embed")
           return InvalidArgumentError("weight_storage " + value.dump() +
@@ -74,6 +85,17 @@ int report(const Status &status, char **message) {
   return codeOf(status);
 }
 
+// No exception leaves the library.
+int guarded(char **message, const std::function<int()> &work) {
+  if (message)
+    *message = nullptr;
+  try {
+    return work();
+  } catch (const std::exception &e) {
+    return report(InternalError(std::string("unexpected: ") + e.what()), message);
+  }
+}
+
 } // namespace
 } // namespace quaver
 
@@ -83,9 +105,7 @@ extern "C" {
 
 int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress, void *user,
                 char **message) {
-  if (message)
-    *message = nullptr;
-  try {
+  return guarded(message, [&]() -> int {
     pipeline::CompileOptions read;
     if (Status status = readOptions(options, read); !status.ok())
       return report(status, message), QVC_USAGE;
@@ -98,9 +118,22 @@ int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progre
     if (message && !warnings.empty())
       *message = copyOut(warnings);
     return QVC_OK;
-  } catch (const std::exception &e) {
-    return report(InternalError(std::string("unexpected: ") + e.what()), message);
-  }
+  });
+}
+
+int qvc_compare(const char *options, qvc_progress progress, void *user, char **out, char **message) {
+  *out = nullptr;
+  return guarded(message, [&]() -> int {
+    pipeline::CompileOptions read;
+    CompareInputs inputs;
+    if (Status status = readOptions(options, read, &inputs); !status.ok())
+      return report(status, message), QVC_USAGE;
+    auto found = pipeline::compare(read, inputs.specs, inputs.seed, wrap(progress, user));
+    if (!found.ok())
+      return report(found.status(), message);
+    *out = copyOut(found->dump(2) + "\n");
+    return QVC_OK;
+  });
 }
 
 char *qvc_about(void) {

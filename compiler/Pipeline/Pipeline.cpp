@@ -3,18 +3,13 @@
 #include "compiler/Codegen/Common/Loops/Loops.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Dispatch/FormDispatches.h"
-#include "compiler/Import/Onnx/ImportOnnx.h"
-#include "compiler/Pipeline/FoldWeights.h"
+#include "compiler/Pipeline/Frontend.h"
 #include "compiler/PlanEmit/PlanEmit.h"
 #include "compiler/Precision/Precision.h"
-#include "dialects/Graph/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/cpu_features.h"
 #include "runtime/plan/artifact_writer.h"
-#include "llvm/Support/FileSystem.h"
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -33,67 +28,27 @@ namespace {
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const Progress &progress)
-      : options(options), progress(progress), context(MLIRContext::Threading::DISABLED),
-        handler(&context, [this](Diagnostic &d) { return collect(d); }) {
-    context.loadDialect<graph::GraphDialect, plan_ir::PlanDialect, func::FuncDialect>();
-    codegen::loadKernelDialects(context);
-  }
+      : options(options), progress(progress), front(options, progress) {}
   Status run(std::string *warnings);
 
 private:
-  LogicalResult collect(Diagnostic &d);
-  Status failed(const char *stage);
   Status checkOptions();
-  Status import();
-  Status simplify();
-  Status runPasses(const char *stage, llvm::function_ref<void(OpPassManager &)> add);
   Status generate(const std::string &targetName);
   LogicalResult emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
                             const codegen::HostTarget &target, ModuleOp kernels);
   Status addWeights();
-  Status dump(const char *stage, ModuleOp module);
 
   const CompileOptions &options;
   const Progress &progress;
-  MLIRContext context;
-  ScopedDiagnosticHandler handler;
-  std::string errors, notes;
-  import::ImportedModel model;
+  Frontend front;
   plan::Plan plan;
   plan::ArtifactWriter writer;
   llvm::SmallVector<plan_emit::WeightUse> weights;
   std::vector<std::unique_ptr<std::vector<char>>>
       owned; // code and constants, alive until the file is written
   std::vector<OwningOpRef<ModuleOp>> targetModules;
-  std::map<std::string, std::string> targetNamesSeen;
-  int stages = 0;
   nlohmann::json report;
 };
-
-LogicalResult Compilation::collect(Diagnostic &d) {
-  std::string where;
-  if (auto name = dyn_cast<NameLoc>(d.getLocation()))
-    where = "node \"" + name.getName().str() + "\": ";
-  (d.getSeverity() == DiagnosticSeverity::Error ? errors : notes) +=
-      (errors.empty() ? "" : "\n  ") + where + d.str();
-  return success();
-}
-
-Status Compilation::failed(const char *stage) {
-  return UnimplementedError(options.model.empty() ? "the model" : options.model, ": ", stage, ": ",
-                            errors.empty() ? "failed without a message" : errors);
-}
-
-Status Compilation::dump(const char *stage, ModuleOp module) {
-  if (options.emitStages.empty())
-    return OkStatus();
-  if (std::error_code error = llvm::sys::fs::create_directories(options.emitStages))
-    return InvalidArgumentError(options.emitStages, ": cannot be created: ", error.message());
-  std::string text;
-  llvm::raw_string_ostream(text) << module;
-  return write_file_atomically(llvm::formatv("{0}/{1:2}-{2}.mlir", options.emitStages, stages++, stage).str(),
-                               text);
-}
 
 Status Compilation::checkOptions() {
   if (options.output.empty())
@@ -105,65 +60,6 @@ Status Compilation::checkOptions() {
       return InvalidArgumentError("unknown target \"", t,
                                   "\"; targets are host, x86-64-v3, x86-64-v4, x86-64-v4+bf16");
   return precision::check(options.precision);
-}
-
-Status Compilation::import() {
-  progress("importing", 0, 1);
-  import::ImportOptions importOptions{options.dims};
-  auto imported = options.bytes ? import::importOnnx(context, *options.bytes, options.folder, importOptions)
-                                : import::importOnnx(context, options.model, importOptions);
-  if (!imported.ok())
-    return imported.status();
-  model = std::move(*imported);
-  progress("importing", 1, 1);
-  return dump("import", *model.module);
-}
-
-Status Compilation::runPasses(const char *stage, llvm::function_ref<void(OpPassManager &)> add) {
-  PassManager pm(&context);
-  add(pm.nest<func::FuncOp>());
-  if (mlir::failed(pm.run(*model.module)))
-    return failed(stage);
-  return dump(stage, *model.module);
-}
-
-nlohmann::json decisionsReport(llvm::ArrayRef<precision::Decision> decisions) {
-  nlohmann::json list = nlohmann::json::array();
-  for (const precision::Decision &d : decisions)
-    list.push_back({{"node", d.node},
-                    {"op", d.op},
-                    {"lhs", d.lhs},
-                    {"rhs", d.rhs},
-                    {"accumulate", d.accumulate},
-                    {"out", d.out},
-                    {"recipe", d.recipe},
-                    {"reason", d.reason},
-                    {"fallback", d.isFallback}});
-  return list;
-}
-
-// Shape chains, composites, constants: what is left is work for the run.
-Status Compilation::simplify() {
-  QUAVER_RETURN_IF_ERROR(runPasses("fold-shapes", [](OpPassManager &pm) {
-    pm.addPass(graph::createFoldShapesPass());
-    pm.addPass(createCSEPass());
-  }));
-  std::vector<precision::Decision> decisions;
-  if (mlir::failed(precision::apply(*model.module, options.precision, options.strict, &decisions)))
-    return failed("precision");
-  report["precision_decisions"] = decisionsReport(decisions);
-  QUAVER_RETURN_IF_ERROR(dump("precision", *model.module));
-  // Before decomposing: a quantized weight becomes codes and scales, not the arithmetic that makes them.
-  if (mlir::failed(foldWeights(*model.module, model.weights)))
-    return failed("fold-weights");
-  QUAVER_RETURN_IF_ERROR(runPasses("decompose", [](OpPassManager &pm) {
-    pm.addPass(graph::createDecomposePass());
-    pm.addPass(graph::createFoldShapesPass());
-    pm.addPass(createCSEPass());
-  }));
-  if (mlir::failed(foldWeights(*model.module, model.weights)))
-    return failed("fold-weights");
-  return runPasses("fold-weights", [](OpPassManager &pm) { pm.addPass(createCSEPass()); });
 }
 
 LogicalResult Compilation::emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
@@ -184,13 +80,13 @@ LogicalResult Compilation::emitKernels(func::FuncOp entry, graph::ShapeAnalysis 
 
 Status Compilation::generate(const std::string &name) {
   codegen::HostTarget target = *codegen::hostTarget(name);
-  targetModules.push_back(OwningOpRef<ModuleOp>(model.module->clone()));
+  targetModules.push_back(OwningOpRef<ModuleOp>(front.getModule().clone()));
   ModuleOp module = *targetModules.back();
   plan::Target *out = plan.add_targets();
   out->set_name(name);
   for (const std::string &f : x86_target_features(name))
     out->add_features(f);
-  OwningOpRef<ModuleOp> kernels(ModuleOp::create(UnknownLoc::get(&context)));
+  OwningOpRef<ModuleOp> kernels(ModuleOp::create(UnknownLoc::get(&front.getContext())));
   llvm::SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
   std::vector<std::unique_ptr<graph::ShapeAnalysis>> analyses;
   auto analyse = [&](func::FuncOp entry) -> std::unique_ptr<graph::ShapeAnalysis> {
@@ -202,17 +98,17 @@ Status Compilation::generate(const std::string &name) {
   for (func::FuncOp entry : entries) {
     auto before = analyse(entry);
     if (!before || mlir::failed(dispatch::formDispatches(entry, *before)))
-      return failed("forming dispatches");
+      return front.failed("forming dispatches");
     analyses.push_back(analyse(entry));
     if (!analyses.back() || mlir::failed(emitKernels(entry, *analyses.back(), target, *kernels)))
-      return failed("emitting kernels");
+      return front.failed("emitting kernels");
   }
-  QUAVER_RETURN_IF_ERROR(dump("dispatches", module));
-  QUAVER_RETURN_IF_ERROR(dump("kernels", *kernels));
+  QUAVER_RETURN_IF_ERROR(front.dump("dispatches", module));
+  QUAVER_RETURN_IF_ERROR(front.dump("kernels", *kernels));
   progress("compiling kernels", 0, 1);
   auto code = codegen::compileToElf(*kernels, target);
   if (mlir::failed(code))
-    return failed("compiling kernels");
+    return front.failed("compiling kernels");
   progress("compiling kernels", 1, 1);
   owned.push_back(std::make_unique<std::vector<char>>(std::move(*code)));
   writer.add_module(out->add_modules(), "targets/" + name + "/kernels.so",
@@ -220,15 +116,15 @@ Status Compilation::generate(const std::string &name) {
   for (auto [entry, shapes] : llvm::zip(entries, analyses)) {
     auto lowered = plan_emit::lowerToBuffers(entry, *shapes, weights);
     if (mlir::failed(lowered) || mlir::failed(verify(module)))
-      return failed("placing buffers");
+      return front.failed("placing buffers");
     plan_emit::ExprTable exprs(plan, *shapes);
     exprs.add(graph::DimExpr(0)); // unset indices mean expression 0
     if (mlir::failed(plan_emit::serializeEntry(*lowered, exprs, *out)))
-      return failed("writing the plan");
+      return front.failed("writing the plan");
   }
   for (const plan::Kernel &k : out->kernels())
     report["targets"][name]["kernels"].push_back({{"symbol", k.symbol()}, {"description", k.description()}});
-  return dump("plan", module);
+  return front.dump("plan", module);
 }
 
 Status Compilation::addWeights() {
@@ -239,7 +135,7 @@ Status Compilation::addWeights() {
     RankedTensorType type;
     std::span<const std::byte> bytes;
     if (!use.weight.empty()) {
-      const WeightData *data = model.weights.find(use.weight);
+      const WeightData *data = front.getWeights().find(use.weight);
       if (!data)
         return InternalError("weight @", use.weight, " has no bytes");
       type = data->type;
@@ -267,21 +163,21 @@ Status Compilation::addWeights() {
 
 Status Compilation::run(std::string *warnings) {
   QUAVER_RETURN_IF_ERROR(checkOptions());
-  QUAVER_RETURN_IF_ERROR(import());
-  QUAVER_RETURN_IF_ERROR(simplify());
+  QUAVER_RETURN_IF_ERROR(front.import());
+  QUAVER_RETURN_IF_ERROR(front.simplify());
   plan.set_producer("quaver 0.1.0");
-  plan.set_model_name(model.name);
+  plan.set_model_name(front.getModelName());
   plan.set_precision(options.precision);
   std::vector<std::string> names;
   for (const std::string &t : options.targets)
     if (std::string name = resolveTarget(t); !llvm::is_contained(names, name))
       names.push_back(name);
   for (const std::string &name : names) {
-    // Weights are numbered per plan: a second target reuses those of the first by name.
     QUAVER_RETURN_IF_ERROR(generate(name));
   }
   QUAVER_RETURN_IF_ERROR(addWeights());
   report["precision"] = options.precision;
+  report["precision_decisions"] = front.getPrecisionDecisions();
   std::string text = report.dump(2) + "\n";
   writer.add_entry("report.json", text);
   progress("writing", 0, 1);
@@ -290,7 +186,7 @@ Status Compilation::run(std::string *warnings) {
     QUAVER_RETURN_IF_ERROR(write_file_atomically(options.report, text));
   progress("writing", 1, 1);
   if (warnings)
-    *warnings = notes;
+    *warnings = front.getNotes();
   return OkStatus();
 }
 
