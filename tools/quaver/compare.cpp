@@ -1,25 +1,38 @@
+// quaver compare: where a precision loses accuracy.
 #include "tools/quaver/commands.h"
 #include "tools/quaver/compile_options.h"
 #include "tools/quaver/compiler_library.h"
 
 namespace quaver::cli {
 
+static std::string decibels(const nlohmann::json &row) {
+  if (row.at("sqnr_db").is_null())
+    return "exact";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f", row.at("sqnr_db").get<double>());
+  return text;
+}
+
 static void print_table(const nlohmann::json &report, int top) {
-  std::printf("%-44s %-14s %10s %12s  %s\n", "node", "op", "SQNR dB", "max error", "decision");
+  std::printf("%-48s %-20s %-8s %9s %11s %11s\n", "node (worst first)", "op", "type", "SQNR dB", "max error",
+              "magnitude");
   int shown = 0;
   for (const auto &op : report.at("ops")) {
-    if (top > 0 && shown++ == top) break;
-    std::string node = op.value("node", "");
-    if (node.size() > 44) node = "..." + node.substr(node.size() - 41);
-    std::string sqnr = op.at("sqnr_db").is_null() ? "exact" : std::to_string(op.at("sqnr_db").get<double>()).substr(0, 6);
-    std::printf("%-44s %-14s %10s %12.3e  %s\n", node.c_str(), op.value("op", "").c_str(), sqnr.c_str(),
-                op.value("max_error", 0.0), op.value("reason", "").c_str());
+    if (top > 0 && shown++ == top)
+      break;
+    std::string node = op.at("node");
+    if (node.size() > 48)
+      node = "..." + node.substr(node.size() - 45);
+    std::printf("%-48s %-20s %-8s %9s %11.3e %11.3e\n", node.c_str(), op.at("op").get<std::string>().c_str(),
+                op.at("type").get<std::string>().c_str(), decibels(op).c_str(),
+                op.at("max_error").get<double>(), op.at("magnitude").get<double>());
   }
-  for (const auto &out : report.at("outputs")) {
-    std::string sqnr = out.at("sqnr_db").is_null() ? "exact" : std::to_string(out.at("sqnr_db").get<double>()).substr(0, 6);
-    std::printf("output %s: SQNR %s dB, max error %.3e\n", out.value("name", "").c_str(), sqnr.c_str(),
-                out.value("max_error", 0.0));
-  }
+  if (top > 0 && report.at("ops").size() > size_t(top))
+    std::printf("(%zu more; --top 0 shows all)\n", report.at("ops").size() - size_t(top));
+  for (const auto &out : report.at("outputs"))
+    std::printf("output %s: SQNR %s dB, max error %.3e of magnitude %.3e\n",
+                out.at("name").get<std::string>().c_str(), decibels(out).c_str(),
+                out.at("max_error").get<double>(), out.at("magnitude").get<double>());
 }
 
 Command add_compare(CLI::App &app, Globals *globals) {
@@ -27,31 +40,32 @@ Command add_compare(CLI::App &app, Globals *globals) {
   auto inputs = std::make_shared<std::vector<std::string>>();
   auto top = std::make_shared<int>(20);
   auto seed = std::make_shared<uint64_t>(0);
-  CLI::App *sub = app.add_subcommand("compare", "error of a precision against FP32, op by op, worst first");
+  CLI::App *sub =
+      app.add_subcommand("compare", "error of a precision against the model as its file says it, op by op");
   add_globals(sub, globals);
   options->precision = "fp8";
   options->add_to(sub, /*with_output=*/false);
-  sub->add_option("--input", *inputs, "name=@file.npy or name=1x128xi64=rand(0,32000); absent: random");
-  sub->add_option("--top", *top, "ops shown, 0 for all");
-  sub->add_option("--seed", *seed, "of random inputs");
-  return [=] {
+  sub->add_option("--input", *inputs, "NAME=@FILE.npy or NAME=1x128xi64=rand(0,32000); made up where absent");
+  sub->add_option("--top", *top, "ops shown, 0 for all")->check(CLI::NonNegativeNumber);
+  sub->add_option("--seed", *seed, "of made-up inputs");
+  return [=]() -> int {
     auto json = options->to_json();
-    if (!json.ok()) return fail(kUsage, json.status().message());
-    for (const std::string &i : *inputs) {
-      size_t eq = i.find('=');
-      if (eq == std::string::npos || eq == 0) return fail(kUsage, "--input " + i + ": expected NAME=VALUE");
-      (*json)["inputs"][i.substr(0, eq)] = i.substr(eq + 1);
-    }
+    if (!json.ok())
+      return fail(kUsage, json.status().message());
+    (*json)["inputs"] = *inputs;
     (*json)["seed"] = *seed;
     auto compiler = load_compiler();
-    if (!compiler.ok()) return fail(kError, compiler.status().message());
+    if (!compiler.ok())
+      return fail(kError, compiler.status().message());
     char *report = nullptr, *message = nullptr;
     int code = (*compiler)->compare(json->dump().c_str(), print_progress, globals, &report, &message);
     std::string text = message ? message : "", result = report ? report : "";
     (*compiler)->free(message);
     (*compiler)->free(report);
-    if (code != QVC_OK) return fail(ExitCode(code), text);
-    if (!globals->quiet) print_table(nlohmann::json::parse(result), *top);
+    if (code != QVC_OK)
+      return fail(ExitCode(code), text);
+    if (!globals->quiet && globals->json != "-")
+      print_table(nlohmann::json::parse(result), *top);
     return globals->json.empty() ? int(kOk) : write_text(globals->json, result);
   };
 }

@@ -1,8 +1,8 @@
 // quaver: compile, run and examine models.
-#include "tools/quaver/commands.h"
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/env.h"
 #include "runtime/base/trace.h"
+#include "tools/quaver/commands.h"
 #include <cstdio>
 #include <optional>
 #include <vector>
@@ -36,7 +36,8 @@ int write_text(const std::string &path, const std::string &text) {
 int main(int argc, char **argv) {
   using namespace quaver::cli;
   CLI::App app("quaver: compiles FP8 models ahead of time and runs them");
-  app.footer("exit codes: 0 done, 1 the model, artifact or inputs are at fault, 2 the command line is, 3 our fault");
+  app.footer(
+      "exit codes: 0 done, 1 the model, artifact or inputs are at fault, 2 the command line is, 3 our fault");
   app.set_version_flag("--version", "quaver 0.1.0");
   app.require_subcommand(1);
   Globals globals;
@@ -50,13 +51,15 @@ int main(int argc, char **argv) {
     return app.exit(e) == 0 ? kOk : kUsage;
   }
   std::optional<quaver::TraceFile> trace;
-  if (std::string file = quaver::env(quaver::Env::kTrace); !file.empty()) trace.emplace(file);
+  if (std::string file = quaver::env(quaver::Env::kTrace); !file.empty())
+    trace.emplace(file);
   try {
     for (auto &[name, command] : commands)
       if (app.got_subcommand(name)) {
         int code = command();
         if (trace)
-          if (quaver::Status written = trace->finish(); !written.ok()) return fail(kError, written.message());
+          if (quaver::Status written = trace->finish(); !written.ok())
+            return fail(kError, written.message());
         return code;
       }
   } catch (const std::exception &e) {
