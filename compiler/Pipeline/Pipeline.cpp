@@ -1,6 +1,5 @@
 #include "compiler/Pipeline/Pipeline.h"
-#include "compiler/Codegen/Common/KernelEmission.h"
-#include "compiler/Codegen/Common/Loops/Loops.h"
+#include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Dispatch/FormDispatches.h"
 #include "compiler/Pipeline/Frontend.h"
@@ -68,11 +67,7 @@ LogicalResult Compilation::emitKernels(func::FuncOp entry, graph::ShapeAnalysis 
   entry.walk([&](plan_ir::DispatchOp d) { dispatches.push_back(d); });
   for (auto [i, d] : llvm::enumerate(dispatches)) {
     progress("emitting kernels", int(i), int(dispatches.size()));
-    bool isLoop = llvm::any_of(d.getBody().front(), [](Operation &op) { return codegen::isLoopKind(&op); });
-    std::string symbol = "kernel_" + std::to_string(i);
-    LogicalResult emitted = isLoop ? codegen::emitLoopKernel(d, shapes, target, kernels, symbol)
-                                   : codegen::emitGenericKernel(d, shapes, target, kernels, symbol);
-    if (mlir::failed(emitted))
+    if (mlir::failed(codegen::emitHostKernel(d, shapes, target, kernels, "kernel_" + std::to_string(i))))
       return failure();
   }
   return success();
