@@ -208,7 +208,7 @@ void Builder::build(const Unit &unit) {
   plan_ir::YieldOp::create(inner, loc, values);
   auto d = plan_ir::DispatchOp::create(b, loc, types, inputs.getArrayRef(), StringAttr(), StringAttr(),
                                        ArrayAttr(), StringAttr(), StringAttr(),
-                                       b.getStringAttr(labelOf(unit.ops)), StringAttr());
+                                       b.getStringAttr(labelOf(unit.ops)), StringAttr(), ArrayAttr());
   d.getBody().takeBody(region);
   SmallVector<Value> old(yielded);
   for (auto [v, r] : llvm::zip(old, d.getResults())) {

@@ -126,8 +126,8 @@ LogicalResult Lowering::launch(plan_ir::DispatchOp op) {
   if (!op.getKernel() || !op.getWorkgroups() || !op.getConstants())
     return op.emitOpError("has no kernel: code generation must run before buffers are placed");
   llvm::SmallVector<Value> bindings;
-  for (Value v : op.getInputs())
-    bindings.push_back(buffer(storage.storageOf(v)));
+  for (unsigned i = 0; i < op.getInputs().size(); ++i)
+    bindings.push_back(buffer(storage.storageOfOperand(op, i)));
   for (Value v : op.getResults())
     bindings.push_back(buffer(storage.storageOf(v)));
   auto orEmpty = [&](std::optional<StringRef> s, StringRef otherwise) {

@@ -123,23 +123,50 @@ void StorageAnalysis::touch(Value v) {
     loop.push_back(s);
 }
 
-int StorageAnalysis::weightIndex(Operation *source) {
+int StorageAnalysis::weightIndex(Operation *source, const plan_ir::Packing *packing) {
   WeightUse use;
   if (auto get = dyn_cast<graph::GetWeightOp>(source))
     use.name = use.weight = get.getWeight().str();
   else
     use.constant = cast<graph::ConstantOp>(source).getValue(),
     use.name = "constant_" + std::to_string(weights.size());
+  if (packing) {
+    use.storage = packing->storage, use.packing = packing->parameters;
+    use.name += " in " + use.storage;
+    for (int64_t p : use.packing)
+      use.name += " " + std::to_string(p);
+  }
   // Another entry or target may use it already.
-  auto known = llvm::find_if(
-      weights, [&](const WeightUse &w) { return w.weight == use.weight && w.constant == use.constant; });
+  auto known = llvm::find_if(weights, [&](const WeightUse &w) {
+    return w.weight == use.weight && w.constant == use.constant && w.storage == use.storage &&
+           w.packing == use.packing;
+  });
   int64_t index = known - weights.begin();
   if (known == weights.end())
     weights.push_back(use);
   auto [it, inserted] = weightOf.try_emplace(index, 0);
   if (inserted)
     it->second = create(Memory::Weight, index, source->getResult(0), weights[index].name);
+  if (packing)
+    storages[it->second].bytes = DimExpr(packing->bytes);
   return it->second;
+}
+
+int StorageAnalysis::storageOfOperand(plan_ir::DispatchOp op, unsigned i) const {
+  auto packed = packedOf.find({op, i});
+  return packed != packedOf.end() ? packed->second : storageOf(op.getInputs()[i]);
+}
+
+// Does every reader want it packed?
+static bool isOnlyReadPacked(Value v) {
+  return llvm::all_of(v.getUses(), [](OpOperand &use) {
+    if (isAlias(use.getOwner()))
+      return use.getOperandNumber() == 0 && isOnlyReadPacked(use.getOwner()->getResult(0));
+    auto d = dyn_cast<plan_ir::DispatchOp>(use.getOwner());
+    return d && llvm::any_of(packingsOf(d), [&](const plan_ir::Packing &p) {
+             return p.operand == use.getOperandNumber();
+           });
+  });
 }
 
 int64_t StorageAnalysis::stateIndex(StringRef name) {
@@ -185,7 +212,8 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
     Operation *op = &o;
     ++position;
     if (isAlias(op)) {
-      of[op->getResult(0)] = storageOf(op->getOperand(0));
+      if (of.count(op->getOperand(0))) // else a view of what is only read packed
+        of[op->getResult(0)] = storageOf(op->getOperand(0));
       continue;
     }
     // Sizes that views name are no bytes of the plan.
@@ -196,7 +224,8 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
     if (isa<graph::SizesOp>(op) || isNamedOnly)
       continue;
     if (isa<graph::GetWeightOp, graph::ConstantOp>(op)) {
-      of[op->getResult(0)] = weightIndex(op);
+      if (op->use_empty() || !isOnlyReadPacked(op->getResult(0)))
+        of[op->getResult(0)] = weightIndex(op);
       continue;
     }
     if (isa<graph::IfOp>(op)) {
@@ -243,12 +272,20 @@ LogicalResult StorageAnalysis::visitBlock(Block &block) {
         touch(v);
       continue;
     }
-    if (!isa<plan_ir::DispatchOp>(op))
+    auto dispatch = dyn_cast<plan_ir::DispatchOp>(op);
+    if (!dispatch)
       return op->emitOpError(
           "is not part of a plan over tensors: expected plan.dispatch, a view, a weight, state or "
           "control flow here (an earlier stage left it behind)");
-    for (Value v : op->getOperands())
-      touch(v);
+    for (const plan_ir::Packing &p : packingsOf(dispatch)) {
+      Operation *source = rootOf(dispatch.getInputs()[p.operand]).getDefiningOp();
+      if (!source || !isa<graph::GetWeightOp, graph::ConstantOp>(source))
+        return op->emitOpError() << "wants operand " << p.operand << " packed, which is not a constant";
+      packedOf[{op, p.operand}] = weightIndex(source, &p);
+    }
+    for (auto [i, v] : llvm::enumerate(op->getOperands()))
+      if (!packedOf.contains({op, i}))
+        touch(v);
     auto label = op->getAttrOfType<StringAttr>("label");
     for (Value r : op->getResults()) {
       auto out = outputOf.find(r);

@@ -1,7 +1,7 @@
 // Where every tensor of an entry lies: which memory, how many bytes, from which instruction to which.
 #pragma once
 #include "dialects/Graph/Analysis/ShapeAnalysis.h"
-#include "dialects/Plan/IR/PlanDialect.h"
+#include "dialects/Plan/IR/Packing.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace quaver::plan_emit {
@@ -20,11 +20,14 @@ struct Storage {
   int first = 0, last = 0; // instruction positions, inclusive
 };
 
-/// A constant that the plan must carry: a weight symbol or a graph.constant's bytes.
+/// A constant that the plan must carry, in one layout: a weight symbol or a graph.constant's bytes. One that
+/// kernels read in two layouts is there twice.
 struct WeightUse {
-  std::string weight;          // symbol of a graph.weight, or empty:
-  mlir::ElementsAttr constant; // the value of a graph.constant
-  std::string name;            // in the plan
+  std::string weight;                    // symbol of a graph.weight, or empty:
+  mlir::ElementsAttr constant;           // the value of a graph.constant
+  std::string name;                      // unique among the uses
+  std::string storage = "dense";         // the plan's Weight.storage and packing
+  llvm::SmallVector<int64_t, 4> packing;
 };
 
 /// Storage of all values of one entry in tensor form. Positions number the instructions in program order; a
@@ -37,6 +40,8 @@ public:
   mlir::LogicalResult run();
 
   int storageOf(mlir::Value v) const;
+  /// Of what a dispatch reads as operand i: a packed copy where it wants a constant packed.
+  int storageOfOperand(plan_ir::DispatchOp op, unsigned i) const;
   llvm::MutableArrayRef<Storage> all() { return storages; }
   /// Return operand i must be copied into output i (it is an input, a weight or another output too).
   bool needsOutputCopy(unsigned i) const { return copiedOutputs.count(i); }
@@ -54,7 +59,7 @@ private:
   void claimOutputs();
   int create(Memory memory, int64_t index, mlir::Value like, std::string label);
   void touch(mlir::Value v);
-  int weightIndex(mlir::Operation *source);
+  int weightIndex(mlir::Operation *source, const plan_ir::Packing *packing = nullptr);
   int64_t stateIndex(llvm::StringRef name);
   graph::DimExpr reservedBytes(mlir::Value v, bool &bounded);
 
@@ -63,6 +68,7 @@ private:
   llvm::SmallVectorImpl<WeightUse> &weights;
   llvm::SmallVector<Storage> storages;
   llvm::DenseMap<mlir::Value, int> of;
+  llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, int> packedOf; // dispatch, operand
   llvm::DenseMap<mlir::Value, unsigned> outputOf; // root value -> output index
   llvm::DenseSet<unsigned> copiedOutputs;
   llvm::DenseSet<mlir::Operation *> copiedReads;

@@ -30,7 +30,16 @@ static LogicalResult isExpression(Operation *op, StringRef what, StringRef text)
   return op->emitOpError() << what << " is not a dimension expression: \"" << text << "\"";
 }
 
+// A packing's dictionary: {operand = index, storage = string, parameters = array<i64>, bytes = integer}.
+static bool isPacking(Attribute a, unsigned operands) {
+  auto d = cast<DictionaryAttr>(a);
+  auto operand = d.getAs<IntegerAttr>("operand");
+  return operand && operand.getValue().ult(operands) && d.getAs<StringAttr>("storage") &&
+         d.getAs<DenseI64ArrayAttr>("parameters") && d.getAs<IntegerAttr>("bytes");
+}
+
 // C1: region arguments are the operands. C2: the region yields the results. C3: sizes are expressions.
+// C6: packings are of operands.
 LogicalResult DispatchOp::verify() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != TypeRange(getInputs().getTypes()))
@@ -43,6 +52,10 @@ LogicalResult DispatchOp::verify() {
   if (getConstants())
     for (Attribute c : getConstantsAttr())
       if (failed(isExpression(*this, "a constant", cast<StringAttr>(c)))) return failure();
+  if (ArrayAttr packings = getPackingsAttr())
+    for (Attribute p : packings)
+      if (!isPacking(p, getInputs().size()))
+        return emitOpError() << "C6: a packing must have an operand's number, storage, parameters and bytes: " << p;
   return success();
 }
 

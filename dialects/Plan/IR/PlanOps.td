@@ -26,10 +26,11 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, IsolatedFromAbove, SingleBlock]
     Block arguments are the operands. Codegen fills the attributes: `kernel`, and as dimension expressions (strings that
     DimExpr parses) `workgroups`, `constants` (in the kernel ABI's order), `scratch` (bytes a worker), `grain`. Operands and
     results are the kernel's bindings, in that order. A last result of type tensor<1xi64> may carry a data-dependent count.
+    `packings` names constant operands that the kernel wants packed: {operand, storage, parameters, bytes}, see Packing.h.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$workgroups,
                        OptionalAttr<StrArrayAttr>:$constants, OptionalAttr<StrAttr>:$scratch, OptionalAttr<StrAttr>:$grain,
-                       OptionalAttr<StrAttr>:$label, OptionalAttr<StrAttr>:$description);
+                       OptionalAttr<StrAttr>:$label, OptionalAttr<StrAttr>:$description, OptionalAttr<DictArrayAttr>:$packings);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
