@@ -1,5 +1,6 @@
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
+#include "compiler/Codegen/X86/Generic/PackWeight.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Dispatch/FormDispatches.h"
 #include "compiler/Pipeline/Frontend.h"
@@ -123,10 +124,12 @@ Status Compilation::generate(const std::string &name) {
 }
 
 Status Compilation::addWeights() {
+  std::set<std::string> names;
   for (const plan_emit::WeightUse &use : weights) {
     plan::Weight *w = plan.add_weights();
     w->set_name(use.name);
-    w->set_storage("dense");
+    w->set_storage(use.storage);
+    w->mutable_packing()->Assign(use.packing.begin(), use.packing.end());
     RankedTensorType type;
     std::span<const std::byte> bytes;
     if (!use.weight.empty()) {
@@ -135,8 +138,8 @@ Status Compilation::addWeights() {
         return InternalError("weight @", use.weight, " has no bytes");
       type = data->type;
       bytes = std::as_bytes(std::span(data->bytes.data(), data->bytes.size()));
-      if (!data->sourceName.empty())
-        w->set_name(data->program.empty() ? data->sourceName : use.name);
+      if (!data->sourceName.empty() && data->program.empty() && !names.count(data->sourceName))
+        w->set_name(data->sourceName);
       w->set_program(data->program);
       w->set_recipe(data->recipe);
       auto scales =
@@ -146,6 +149,14 @@ Status Compilation::addWeights() {
     } else {
       type = cast<RankedTensorType>(use.constant.getType());
       owned.push_back(std::make_unique<std::vector<char>>(bytesOf(use.constant)));
+      bytes = std::as_bytes(std::span(*owned.back()));
+    }
+    names.insert(w->name());
+    if (use.storage != "dense") {
+      auto packed = codegen::packWeight(use.storage, use.packing, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+      if (!packed)
+        return InternalError("weight ", w->name(), " has no layout ", use.storage);
+      owned.push_back(std::make_unique<std::vector<char>>(std::move(*packed)));
       bytes = std::as_bytes(std::span(*owned.back()));
     }
     w->set_type(plan_emit::elementTypeOf(type.getElementType()));

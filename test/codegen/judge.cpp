@@ -1,10 +1,11 @@
 #include "test/codegen/judge.h"
-#include "compiler/Codegen/Common/KernelEmission.h"
+#include "compiler/Codegen/X86/Generic/PackWeight.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Interpreter/Interpreter.h"
 #include "runtime/numerics/codec.h"
 #include "test/codegen/kernel_harness.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Parser/Parser.h"
 #include <cmath>
 #include <cstring>
@@ -19,12 +20,18 @@ namespace {
 using interpreter::Tensor;
 
 std::string textOf(const Case &c) {
-  std::string head, names, types, blockArguments, results, yields, outs;
+  std::string head, names, types, blockArguments, results, yields, outs, weights, reads;
   for (size_t i = 0; i < c.arguments.size(); ++i) {
     const Argument &a = c.arguments[i];
     std::string comma = i ? ", " : "", tensor = "tensor<" + a.type + ">", dims;
     for (const std::string &d : a.dims) dims += (dims.empty() ? "\"" : ", \"") + d + "\"";
-    head += comma + "%in" + std::to_string(i) + ": " + tensor + " {graph.name = \"" + a.name + "\", graph.dims = [" + dims + "]}";
+    if (a.isWeight) {
+      weights += "graph.weight @" + a.name + " : " + tensor + " {source_name = \"\"}\n";
+      reads += "  %in" + std::to_string(i) + " = graph.get_weight @" + a.name + " : " + tensor + "\n";
+    } else {
+      head += head.empty() ? "" : ", ";
+      head += "%in" + std::to_string(i) + ": " + tensor + " {graph.name = \"" + a.name + "\", graph.dims = [" + dims + "]}";
+    }
     names += comma + "%in" + std::to_string(i), types += comma + tensor;
     blockArguments += comma + "%" + a.name + ": " + tensor;
   }
@@ -34,7 +41,7 @@ std::string textOf(const Case &c) {
     outs += comma + "%out" + (c.results.size() > 1 ? "#" + std::to_string(i) : "");
   }
   std::string count = c.results.size() > 1 ? ":" + std::to_string(c.results.size()) : "";
-  return "func.func @f(" + head + ") -> (" + results + ") attributes {graph.entry} {\n  %out" + count + " = plan.dispatch " + names + " : (" + types + ") -> (" + results +
+  return weights + "func.func @f(" + head + ") -> (" + results + ") attributes {graph.entry} {\n" + reads + "  %out" + count + " = plan.dispatch " + names + " : (" + types + ") -> (" + results +
          ") {\n  ^bb0(" + blockArguments + "):\n" + c.body + "\n    plan.yield " + yields + " : " + results + "\n  }\n  return " + outs + " : " + results + "\n}\n";
 }
 
@@ -67,9 +74,15 @@ void judge(const Case &c, const std::string &target) {
     auto module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module) << c.name << "\n" << text;
     auto func = *module->getOps<func::FuncOp>().begin();
-    std::vector<Tensor> inputs;
-    for (size_t i = 0; i < c.arguments.size(); ++i) inputs.push_back(randomTensor(c.arguments[i], sizes, func.getArgument(i).getType(), unsigned(i + 7)));
+    std::vector<Tensor> operands, inputs;
     WeightStore weights;
+    for (size_t i = 0; i < c.arguments.size(); ++i) {
+      const Argument &a = c.arguments[i];
+      Type type = parseType("tensor<" + a.type + ">", &context);
+      operands.push_back(randomTensor(a, sizes, type, unsigned(i + 7)));
+      if (a.isWeight) weights.add(a.name, {cast<RankedTensorType>(type), operands.back().span(), a.name, "", nullptr});
+      else inputs.push_back(operands.back());
+    }
     interpreter::Interpreter judge(*module, weights);
     auto want = judge.run("f", inputs);
     ASSERT_TRUE(succeeded(want)) << c.name;
@@ -77,7 +90,15 @@ void judge(const Case &c, const std::string &target) {
     ASSERT_TRUE(k.run) << c.name << ": " << k.error;
     ASSERT_NE(k.description.find(c.kernel), std::string::npos) << c.name << ": " << k.description;
     std::vector<void *> bindings;
-    for (Tensor &t : inputs) bindings.push_back(t.mutableData());
+    for (Tensor &t : operands) bindings.push_back(t.mutableData());
+    std::vector<std::vector<char>> packed;
+    for (const plan_ir::Packing &p : k.packings) {
+      auto bytes = codegen::packWeight(p.storage, p.parameters, operands[p.operand].span());
+      ASSERT_TRUE(bytes) << p.storage;
+      ASSERT_EQ(int64_t(bytes->size()), p.bytes);
+      packed.push_back(std::move(*bytes));
+      bindings[p.operand] = packed.back().data();
+    }
     std::vector<std::vector<char>> got;
     for (const Tensor &t : *want) got.emplace_back(t.bytes() + 64, char(0x5A));
     for (auto &v : got) bindings.push_back(v.data());

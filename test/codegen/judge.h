@@ -12,6 +12,7 @@ struct Argument {
   std::string name, type; // "?x?xf32"
   std::vector<std::string> dims;
   int64_t low = -3, high = 3; // of integers
+  bool isWeight = false;      // a graph.weight of the module
 };
 struct Case {
   std::string name;

@@ -45,6 +45,7 @@ CompiledKernel compileKernel(const std::string &text, const std::map<std::string
   for (Attribute a : constants) out.constants.push_back(evaluate(cast<StringAttr>(a)));
   out.workgroups = evaluate(*dispatch.getWorkgroups());
   out.scratch = evaluate(*dispatch.getScratch());
+  for (plan_ir::Packing &p : plan_ir::packingsOf(dispatch)) out.packings.push_back(p);
   out.description = dispatch.getDescription()->str();
   int fd = memfd_create("kernel", 0); // stays open: dlopen compares names
   if (write(fd, elf->data(), elf->size()) != ssize_t(elf->size())) out.error = "memfd";

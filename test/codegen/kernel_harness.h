@@ -1,5 +1,6 @@
 // Compiles the first plan.dispatch of a module and runs it in this process.
 #pragma once
+#include "dialects/Plan/IR/Packing.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@ struct CompiledKernel {
   Function run = nullptr;
   int64_t workgroups = 0, scratch = 0;
   std::vector<int64_t> constants;
+  std::vector<plan_ir::Packing> packings;
   std::string error, description;
   double milliseconds = 0;
 };

@@ -1,6 +1,7 @@
 // Every launch of the small models: its kernel, on what the interpreter computed, against what the
 // interpreter gives.
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
+#include "compiler/Codegen/X86/Generic/PackWeight.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Dispatch/FormDispatches.h"
 #include "compiler/Interpreter/Interpreter.h"
@@ -117,6 +118,13 @@ TEST_P(KernelsOfModels, AgreeWithTheInterpreter) {
     SmallVector<std::vector<char>> rooms; // with a guard behind each
     for (const Tensor &t : operands)
       bindings.push_back(const_cast<char *>(t.data()));
+    std::vector<std::vector<char>> packed;
+    for (const plan_ir::Packing &p : plan_ir::packingsOf(d)) {
+      auto bytes = codegen::packWeight(p.storage, p.parameters, operands[p.operand].span());
+      ASSERT_TRUE(bytes) << p.storage;
+      packed.push_back(std::move(*bytes));
+      bindings[p.operand] = packed.back().data();
+    }
     for (const Tensor &t : results) {
       rooms.emplace_back(t.bytes() + 64, char(0x7B));
       outputs.push_back(Tensor::borrow(t.type(), t.shape(), rooms.back().data()));

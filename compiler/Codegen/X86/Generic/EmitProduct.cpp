@@ -1,6 +1,7 @@
 // The dispatch of a product: a call of a matrix kernel with the functions that it calls back.
 #include "compiler/Codegen/Common/Epilogue.h"
 #include "compiler/Codegen/X86/Generic/Product.h"
+#include "dialects/Plan/IR/Packing.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -49,21 +50,36 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
   auto epilogue = internalFunction(kernels, symbol + "_epilogue", none, {ptr, i64, i64, i64, i64, ptr, ptr});
   KernelFunction e(dispatch, kernels, epilogue, 5, 6, {});
   if (failed(emitEpilogue(e, &epilogue.getBody().front(), p.op, p.rowsMerged, shapes, target))) return failure();
-  auto offset = internalFunction(kernels, symbol + "_offset", i64, {i64, i64, ptr});
-  KernelFunction o(dispatch, kernels, offset, 2, 2, e.constants);
-  auto batch = p.rowsMerged ? ArrayRef<DimExpr>() : ArrayRef<DimExpr>(p.batch);
-  if (failed(emitBatchOffset(o, &offset.getBody().front(), p.op, batch, shapes, target))) return failure();
-  std::string epilogueName = deduplicated(kernels, epilogue), offsetName = deduplicated(kernels, offset);
+  SmallVector<DimExpr> constants(e.constants);
+  std::string epilogueName = deduplicated(kernels, epilogue), offsetName;
+  if (!p.packed) {
+    auto offset = internalFunction(kernels, symbol + "_offset", i64, {i64, i64, ptr});
+    KernelFunction o(dispatch, kernels, offset, 2, 2, constants);
+    auto batch = p.rowsMerged ? ArrayRef<DimExpr>() : ArrayRef<DimExpr>(p.batch);
+    if (failed(emitBatchOffset(o, &offset.getBody().front(), p.op, batch, shapes, target))) return failure();
+    constants = o.constants;
+    offsetName = deduplicated(kernels, offset);
+  }
 
   KernelFunction k(dispatch, kernels, symbol);
-  k.continueConstants(o.constants);
+  k.continueConstants(constants);
   DimExpr leading = dispatch::product(p.batch), m = p.lhs.rows() * (p.rowsMerged ? leading : DimExpr(1)), n = p.rhs.columns();
   auto address = [&](StringRef name) { return LLVM::AddressOfOp::create(k.b, k.loc, ptr, name).getResult(); };
   SmallVector<Value> arguments;
-  for (const ProductOperand *x : {&p.lhs, &p.rhs})
-    arguments.append({k.binding(x->source.getArgNumber()), k.number(int64_t(x->type)), k.size(x->rowStride()), k.size(x->columnStride())});
+  auto pointer = [&](const ProductOperand &x) { return k.binding(x.source.getArgNumber()); };
+  auto strided = [&](const ProductOperand &x) {
+    arguments.append({pointer(x), k.number(int64_t(x.type)), k.size(x.rowStride()), k.size(x.columnStride())});
+  };
+  strided(p.lhs);
+  if (p.packed) {
+    Value none = LLVM::ZeroOp::create(k.b, k.loc, ptr), zero = k.number(0);
+    arguments.append({none, zero, zero, pointer(p.rhs), none, zero, zero});
+  } else {
+    strided(p.rhs);
+  }
   arguments.append({k.size(m), k.size(n), k.size(p.lhs.columns()), k.begin(), k.end(), k.scratch(), k.function.getArgument(0),
-                    k.function.getArgument(1), address(epilogueName), address(offsetName)});
+                    k.function.getArgument(1), address(epilogueName)});
+  if (!p.packed) arguments.push_back(address(offsetName));
   callKernel(k, p.config.symbol, arguments);
   KernelFunction::Launch launch;
   launch.workgroups = (p.rowsMerged ? DimExpr(1) : leading) * DimExpr::ceilDiv(m, DimExpr(p.config.rowsPerGroup)) *
@@ -72,6 +88,11 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
   launch.scratchBytes = DimExpr(p.config.scratchBytes);
   launch.description = p.config.symbol + ": " + p.config.why;
   k.close(launch);
+  if (p.packed) {
+    const x86::DenseView &v = *p.packed;
+    plan_ir::setPackings(dispatch, {{int64_t(p.rhs.source.getArgNumber()), x86::layoutName(p.config.layout), {v.k, v.n, v.kStride, v.nStride},
+                                     x86::packedBytes(p.config.layout, v.k, v.n)}});
+  }
   return success();
 }
 

@@ -47,6 +47,46 @@ static bool canMergeRows(const Product &p) {
   return true;
 }
 
+// Is the binding a constant of the module, read by nothing but the product?
+static bool isWeight(const ProductOperand &x, Value operand, plan_ir::DispatchOp dispatch) {
+  for (Value v = operand;; v = v.getDefiningOp()->getOperand(0)) {
+    if (!v.hasOneUse()) return false;
+    if (v == x.source) break;
+  }
+  Value v = dispatch.getInputs()[x.source.getArgNumber()];
+  while (Operation *op = v.getDefiningOp()) {
+    if (isa<graph::GetWeightOp, graph::ConstantOp>(op)) return true;
+    if (dispatch::classify(op) != dispatch::OpClass::Alias || isa<graph::BitcastOp>(op)) return false;
+    v = op->getOperand(0);
+  }
+  return false;
+}
+
+// The right side as k and n with constant strides.
+static std::optional<x86::DenseView> denseView(const ProductOperand &x) {
+  auto k = x.rows().getConstant(), n = x.columns().getConstant(), ks = x.rowStride().getConstant(), ns = x.columnStride().getConstant();
+  if (!k || !n || !ks || !ns) return std::nullopt;
+  return x86::DenseView{*k, *n, *ks, *ns};
+}
+
+// The kernel for a product by a weight, which it wants packed; else the one for any two tensors.
+static bool chooseKernel(Product &p, plan_ir::DispatchOp dispatch, x86::FeatureSet features, std::string &why) {
+  x86::MatmulDesc desc;
+  desc.features = features, desc.lhs = p.lhs.type, desc.rhs = p.rhs.type;
+  desc.inBf16 = p.lhs.type == ElementType::BF16 && p.rhs.type == ElementType::BF16;
+  std::string refusal;
+  auto view = p.rowsMerged && isWeight(p.rhs, p.op.getRhs(), dispatch) ? denseView(p.rhs) : std::nullopt;
+  if (view) {
+    desc.n = view->n, desc.k = view->k;
+    if (auto config = x86::chooseMatmul(desc, refusal)) return p.config = *config, p.packed = *view, true;
+  }
+  desc.source = x86::RhsSource::Strided;
+  auto config = x86::chooseMatmul(desc, why);
+  if (config) p.config = *config;
+  if (!refusal.empty()) p.config.why += "; the weight is not packed: " + refusal;
+  return bool(config);
+}
+
 std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target, std::string &why) {
   Product p;
   for (Operation &op : dispatch.getBody().front())
@@ -66,12 +106,7 @@ std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAna
   const auto &d = shapes.get(p.op.getResult()).dims;
   p.batch.assign(d.begin(), d.end() - 2);
   p.rowsMerged = canMergeRows(p);
-  x86::MatmulDesc desc;
-  desc.features = *features, desc.lhs = lhs->type, desc.rhs = rhs->type, desc.source = x86::RhsSource::Strided;
-  desc.inBf16 = lhs->type == ElementType::BF16 && rhs->type == ElementType::BF16;
-  auto config = x86::chooseMatmul(desc, why);
-  if (!config) return std::nullopt;
-  p.config = *config;
+  if (!chooseKernel(p, dispatch, *features, why)) return std::nullopt;
   return p;
 }
 

@@ -22,6 +22,7 @@ struct Product {
   graph::MatmulOp op;
   ProductOperand lhs, rhs;
   x86::MatmulConfig config;
+  std::optional<x86::DenseView> packed;       // how the right side lies in its weight, which is packed ahead
   llvm::SmallVector<graph::DimExpr, 4> batch; // the leading dimensions
   bool rowsMerged = false;                    // they are counted as rows: one matrix
 };
