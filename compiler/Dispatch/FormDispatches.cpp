@@ -24,6 +24,8 @@ static int formBlock(Block &block, graph::ShapeAnalysis &shapes, const FormOptio
 
 LogicalResult formDispatches(func::FuncOp func, graph::ShapeAnalysis &shapes, const FormOptions &options) {
   WalkResult composites = func.walk([](graph::DecomposeInterface op) {
+    if (isa<graph::DequantizeOp, graph::DynamicQuantizeOp>(op))
+      return WalkResult::advance();
     op->emitOpError("is a composite; dispatches are formed after composites are decomposed");
     return WalkResult::interrupt();
   });

@@ -13,7 +13,8 @@ struct FormOptions {
 };
 
 /// Puts every op of an entry that computes or moves data into a plan.dispatch; expects composites decomposed
-/// and shape chains folded (graph.sizes). What stays outside: views of whole values (reshape, expand_dims,
+/// (dequantize and dynamic_quantize may be left: a product reads codes with their scales itself) and shape
+/// chains folded (graph.sizes). What stays outside: views of whole values (reshape, expand_dims,
 /// squeeze, bitcast), weights, constants that are read as buffers, sizes that views name, states, graph.if
 /// and graph.while (their regions are formed too), returns. A non_zero or unique dispatch has a last result
 /// tensor<1xi64>, the count. Sizes are read from `shapes`, which is void afterwards: run a new analysis.

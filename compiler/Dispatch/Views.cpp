@@ -88,6 +88,8 @@ std::optional<StridedView> viewThrough(Operation *op, const StridedView &in, Sha
   }
   if (isa<ExpandDimsOp, SqueezeOp, ReshapeOp>(op))
     return reshaped(in, to);
+  if (isa<DequantizeOp>(op)) // of its codes
+    return in;
   return std::nullopt;
 }
 
@@ -95,7 +97,7 @@ static bool isWeight(Value v) {
   while (Operation *op = v.getDefiningOp()) {
     if (isa<GetWeightOp>(op))
       return true;
-    if (!isa<TransposeOp>(op) && classify(op) != OpClass::Alias)
+    if (!isa<TransposeOp, DequantizeOp>(op) && classify(op) != OpClass::Alias)
       return false;
     v = op->getOperand(0);
   }
@@ -104,12 +106,12 @@ static bool isWeight(Value v) {
 
 bool acceptsView(Operation *contraction, unsigned i) {
   auto m = dyn_cast<MatmulOp>(contraction);
-  return m && (i == 1 || !isWeight(m.getRhs()));
+  return m && (i == 1 || isa_and_nonnull<DequantizeOp>(m.getLhs().getDefiningOp()) || !isWeight(m.getRhs()));
 }
 
 llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
   auto isViewOp = [](Operation *op) {
-    return isa<TransposeOp, ExpandOp>(op) || (classify(op) == OpClass::Alias && !isa<BitcastOp>(op));
+    return isa<TransposeOp, ExpandOp, DequantizeOp>(op) || (classify(op) == OpClass::Alias && !isa<BitcastOp>(op));
   };
   llvm::DenseSet<Operation *> views;
   for (Operation &op : llvm::reverse(block)) {

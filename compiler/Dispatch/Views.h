@@ -16,12 +16,13 @@ struct StridedView {
 };
 
 /// The view that `op` (transpose, expand, expand_dims, squeeze, reshape) makes of `in`; nullopt for other
-/// ops, and where sizes do not say which dimensions a reshape splits and joins.
+/// ops, and where sizes do not say which dimensions a reshape splits and joins. A dequantize is a view of its
+/// codes: products read codes and scales themselves.
 std::optional<StridedView> viewThrough(mlir::Operation *op, const StridedView &in,
                                        graph::ShapeAnalysis &shapes);
 
 /// May operand `i` of a contraction be a strided view? Matmul of two computed tensors: both. By a weight: the
-/// weight alone (its layout is the packing's choice).
+/// weight (its layout is the packing's choice), and codes with scales on the left.
 bool acceptsView(mlir::Operation *contraction, unsigned i);
 
 /// The ops of `block` that are only ever read as such views. They are copied into the products' regions.

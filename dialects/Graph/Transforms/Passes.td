@@ -16,11 +16,13 @@ def FoldShapesPass : Pass<"quaver-fold-shapes", "mlir::func::FuncOp"> {
 def DecomposePass : Pass<"quaver-decompose", "mlir::func::FuncOp"> {
   let summary = "Replace composites by what they mean in simpler ops";
   let description = [{
-    Repeats until no composite is left but those named in `keep`.
+    Repeats until no composite is left but those named in `keep`. `for-kernels` leaves what kernels compute as it is: dequantize of
+    FP8 codes that only products read (through transposes), and dynamic_quantize to E4M3 in blocks of 1x128.
     Before: %1 = graph.softmax %0 {axis = 1}
     After:  max, sub, exp, sum, div
   }];
-  let options = [ListOption<"keep", "keep", "std::string", "ops (without the dialect's name) that stay, none by default">];
+  let options = [ListOption<"keep", "keep", "std::string", "ops (without the dialect's name) that stay, none by default">,
+                 Option<"forKernels", "for-kernels", "bool", "false", "leave composites that have kernels">];
   let statistics = [Statistic<"decomposed", "decomposed", "composites replaced">];
 }
 #endif

@@ -1,5 +1,6 @@
 // The dispatch of a product: a call of a matrix kernel with the functions that it calls back.
 #include "compiler/Codegen/Common/Epilogue.h"
+#include "compiler/Codegen/X86/Generic/CallKernel.h"
 #include "compiler/Codegen/X86/Generic/Product.h"
 #include "dialects/Plan/IR/Packing.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -32,17 +33,6 @@ static std::string deduplicated(ModuleOp kernels, LLVM::LLVMFuncOp f) {
   return f.getSymName().str();
 }
 
-static void callKernel(KernelFunction &k, StringRef name, ArrayRef<Value> arguments) {
-  auto none = LLVM::LLVMVoidType::get(k.b.getContext());
-  if (!k.kernels.lookupSymbol(name)) {
-    OpBuilder b(k.b.getContext());
-    b.setInsertionPointToStart(k.kernels.getBody());
-    SmallVector<Type> types = llvm::map_to_vector(arguments, [](Value v) { return v.getType(); });
-    LLVM::LLVMFuncOp::create(b, k.loc, name, LLVM::LLVMFunctionType::get(none, types));
-  }
-  LLVM::CallOp::create(k.b, k.loc, TypeRange(), name, ValueRange(arguments));
-}
-
 LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target,
                           ModuleOp kernels, StringRef symbol) {
   MLIRContext *context = kernels.getContext();
@@ -71,9 +61,15 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
     arguments.append({pointer(x), k.number(int64_t(x.type)), k.size(x.rowStride()), k.size(x.columnStride())});
   };
   strided(p.lhs);
+  auto scaled = [&](const ProductOperand &x, bool columnsFirst) {
+    if (!x.scales) return arguments.append({LLVM::ZeroOp::create(k.b, k.loc, ptr), k.number(0), k.number(0)});
+    Value row = k.size(x.scales->rowStride), column = k.size(x.scales->columnStride);
+    arguments.append({k.binding(x.scales->source.getArgNumber()), columnsFirst ? column : row, columnsFirst ? row : column});
+  };
   if (p.packed) {
-    Value none = LLVM::ZeroOp::create(k.b, k.loc, ptr), zero = k.number(0);
-    arguments.append({none, zero, zero, pointer(p.rhs), none, zero, zero});
+    scaled(p.lhs, false);
+    arguments.push_back(pointer(p.rhs));
+    scaled(p.rhs, true);
   } else {
     strided(p.rhs);
   }
