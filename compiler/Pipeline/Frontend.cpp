@@ -96,7 +96,9 @@ Status Frontend::simplify() {
   if (mlir::failed(foldWeights(*model.module, model.weights)))
     return failed("fold-weights");
   QUAVER_RETURN_IF_ERROR(runPasses("decompose", [](OpPassManager &pm) {
-    pm.addPass(graph::createDecomposePass());
+    graph::DecomposePassOptions decompose;
+    decompose.forKernels = true;
+    pm.addPass(graph::createDecomposePass(decompose));
     pm.addPass(graph::createFoldShapesPass());
     pm.addPass(createCSEPass());
   }));
