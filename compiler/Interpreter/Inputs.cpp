@@ -70,9 +70,13 @@ StatusOr<SmallVector<Tensor>> inputsFromSpecs(func::FuncOp entry, ArrayRef<std::
     given.erase(it);
   }
   if (!missing.empty())
-    return InvalidArgumentError("no value for input ", missing);
-  if (!given.empty())
-    return InvalidArgumentError("the model has no input '", given.begin()->first, "'");
+    return InvalidArgumentError("no value for input ", missing, "; give NAME=@FILE.npy");
+  if (!given.empty()) {
+    std::string names;
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i)
+      names += (i ? ", " : "") + inputName(entry, i);
+    return InvalidArgumentError("the model has no input '", given.begin()->first, "'; it has ", names);
+  }
   return inputs;
 }
 

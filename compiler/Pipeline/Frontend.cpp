@@ -3,10 +3,12 @@
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Pipeline/FoldWeights.h"
 #include "compiler/Precision/Precision.h"
+#include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Graph/Transforms/Passes.h"
 #include "dialects/Plan/IR/PlanDialect.h"
 #include "mlir/Transforms/Passes.h"
 #include "runtime/base/atomic_file.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -54,8 +56,24 @@ Status Frontend::import() {
   if (!imported.ok())
     return imported.status();
   model = std::move(*imported);
+  QUAVER_RETURN_IF_ERROR(checkDimensions());
   progress("importing", 1, 1);
   return dump("import", *model.module);
+}
+
+// A range for a symbol that the model does not have is a mistake, not a wish.
+Status Frontend::checkDimensions() {
+  std::string known;
+  llvm::StringSet<> names;
+  for (graph::DimOp dim : getModule().getOps<graph::DimOp>()) {
+    names.insert(dim.getSymName());
+    known += (known.empty() ? "" : ", ") + dim.getSymName().str();
+  }
+  for (auto &[name, range] : options.dims)
+    if (!names.contains(name))
+      return InvalidArgumentError("the model has no dimension symbol \"", name, "\"; it has ",
+                                  known.empty() ? "none: all its sizes are fixed" : known);
+  return OkStatus();
 }
 
 Status Frontend::runPasses(const char *stage, llvm::function_ref<void(OpPassManager &)> add) {

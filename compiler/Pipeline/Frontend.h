@@ -36,6 +36,7 @@ public:
   Status dump(const char *stage, mlir::ModuleOp module);
 
 private:
+  Status checkDimensions();
   Status runPasses(const char *stage, llvm::function_ref<void(mlir::OpPassManager &)> add);
   mlir::LogicalResult collect(mlir::Diagnostic &d);
 

@@ -1,11 +1,14 @@
 """Every model of test/models, compiled once, gives its recorded outputs at two batch and sequence sizes."""
+import os
 import pathlib
+import subprocess
 
 import numpy as np
 import pytest
 import quaver
 
 MODELS = pathlib.Path(__file__).resolve().parents[1] / "models"
+BIN = pathlib.Path(os.environ["QUAVER_BUILD"]) / "bin"
 FLOAT = sorted(p for p in MODELS.glob("*.onnx") if "fp8" not in p.name)
 TOLERANCE = 2e-4  # of the output's largest magnitude
 
@@ -28,12 +31,16 @@ def relative_error(got, want):
     return float(np.abs(got - want).max() / max(np.abs(want).max(), 1e-30))
 
 
+def compiled(model, folder, **options):
+    artifact = str(folder / "m.quaver")
+    quaver.compile(str(model), output=artifact, **options)
+    session = quaver.Session(artifact)
+    return session, [o.name for o in session.get_outputs()]
+
+
 @pytest.mark.parametrize("model", FLOAT, ids=lambda p: p.stem)
 def test_outputs(model, tmp_path):
-    artifact = str(tmp_path / "m.quaver")
-    quaver.compile(str(model), output=artifact, precision="fp32")
-    session = quaver.Session(artifact)
-    names = [o.name for o in session.get_outputs()]
+    session, names = compiled(model, tmp_path, precision="fp32")
     ran = 0
     for inputs, outputs in cases(model):
         got = dict(zip(names, session.run(None, inputs)))
@@ -41,6 +48,53 @@ def test_outputs(model, tmp_path):
             assert relative_error(got[name], want) <= TOLERANCE, name
         ran += 1
     assert ran == 2
+
+
+@pytest.mark.parametrize("model", FLOAT, ids=lambda p: p.stem)
+def test_interpreter(model, tmp_path):
+    for inputs, outputs in cases(model):
+        command = [BIN / "quaver-interpret", model]
+        for name, value in inputs.items():
+            np.save(tmp_path / "in.npy", value)
+            path = tmp_path / f"in{len(command)}.npy"
+            (tmp_path / "in.npy").rename(path)
+            command += ["--input", f"{name}=@{path}"]
+        paths = {name: tmp_path / f"out{i}.npy" for i, name in enumerate(outputs)}
+        for name, path in paths.items():
+            command += ["--output", f"{name}=@{path}"]
+        subprocess.run(command, check=True, capture_output=True)
+        for name, want in outputs.items():
+            assert relative_error(np.load(paths[name]), want) <= TOLERANCE, name
+
+
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4", "x86-64-v4+bf16"])
+@pytest.mark.parametrize("precision, bound", [("bf16", 38), ("fp8", 17), ("fp8-weights", 20)])
+def test_precisions_on_every_target_that_runs_here(target, precision, bound, tmp_path):
+    """Bounds in dB, 2 below what was measured; random weights of 64 columns are harder than trained ones."""
+    model = MODELS / "bert-tiny.onnx"
+    artifact = str(tmp_path / "m.quaver")
+    quaver.compile(str(model), output=artifact, precision=precision, target=target)
+    try:
+        session = quaver.Session(artifact, target=target)
+    except quaver.Error as error:
+        assert "CPU" in str(error)
+        pytest.skip(str(error))
+    for inputs, outputs in cases(model):
+        for name, got in zip([o.name for o in session.get_outputs()], session.run(None, inputs)):
+            noise = ((got - outputs[name]) ** 2).sum()
+            assert 10 * np.log10((outputs[name] ** 2).sum() / noise) > bound
+
+
+def test_one_artifact_for_several_targets(tmp_path):
+    targets = ["x86-64-v3", "x86-64-v4"]
+    model = MODELS / "bert-tiny.onnx"
+    both, one = tmp_path / "both.quaver", tmp_path / "one.quaver"
+    quaver.compile(str(model), output=str(both), target=targets)
+    quaver.compile(str(model), output=str(one), target=targets[0])
+    assert both.stat().st_size < 1.7 * one.stat().st_size  # weights are shared
+    inputs, outputs = next(cases(model))
+    got = quaver.Session(str(both), target=targets[0]).run(None, inputs)[0]
+    assert relative_error(got, next(iter(outputs.values()))) <= TOLERANCE
 
 
 def test_bytes_are_deterministic(tmp_path):
