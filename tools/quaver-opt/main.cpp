@@ -2,6 +2,7 @@
 #include "compiler/Dispatch/FormDispatches.h"
 #include "compiler/Precision/Passes.h"
 #include "dialects/Graph/IR/GraphDialect.h"
+#include "dialects/Graph/Transforms/Passes.h"
 #include "dialects/Plan/IR/PlanDialect.h"
 #include "dialects/Scale/IR/ScaleDialect.h"
 #include "mlir/InitAllDialects.h"
@@ -12,6 +13,7 @@
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
+  quaver::graph::registerGraphPasses();
   quaver::precision::registerPrecisionPasses();
   quaver::dispatch::registerDispatchPasses();
   mlir::DialectRegistry registry;
