@@ -88,7 +88,9 @@ static nlohmann::json decisionsReport(llvm::ArrayRef<precision::Decision> decisi
   nlohmann::json list = nlohmann::json::array();
   for (const precision::Decision &d : decisions)
     list.push_back({{"node", d.node},
+                    {"weight", d.weight},
                     {"op", d.op},
+                    {"kind", d.kind},
                     {"lhs", d.lhs},
                     {"rhs", d.rhs},
                     {"accumulate", d.accumulate},

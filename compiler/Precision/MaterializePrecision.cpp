@@ -11,19 +11,22 @@ namespace quaver::precision {
 
 namespace {
 
-// Blocks of one operand by the recipe's table in dialects/Scale/Spec.md. `rows` and `columns` are the
-// operand's two block dimensions, `columns` the summed one of a left operand and `rows` that of a right one;
-// a conv's are [1, 0] of the filter.
+// Blocks of one operand by the recipe's table in dialects/Scale/Spec.md, where the weight is on the right; on
+// the left it has the same blocks along its own free and summed dimension.
 struct OperandShape {
   int64_t rank, freeAxis, sumAxis;
   bool isConv;
 };
-FailureOr<SmallVector<int64_t>> blocksOf(Operation *op, StringRef recipe, bool isRhs, OperandShape s) {
+FailureOr<SmallVector<int64_t>> blocksOf(Operation *op, StringRef recipe, bool isWeight, OperandShape s) {
   constexpr int64_t kWhole = scale::ScaledTensorType::kWhole;
   SmallVector<int64_t> blocks(s.rank, 1);
   auto set = [&](int64_t free, int64_t sum) { blocks[s.freeAxis] = free, blocks[s.sumAxis] = sum; };
   if (recipe == "128x128") {
-    set(isRhs ? 128 : 1, 128);
+    set(isWeight ? 128 : 1, 128);
+    return blocks;
+  }
+  if (recipe == "1x128") {
+    set(1, 128);
     return blocks;
   }
   if (recipe == "mx32") {
@@ -38,7 +41,7 @@ FailureOr<SmallVector<int64_t>> blocksOf(Operation *op, StringRef recipe, bool i
     return blocks;
   }
   return op->emitOpError() << "has the unknown recipe \"" << recipe
-                           << "\"; there is 128x128, per_tensor, per_channel, mx32";
+                           << "\"; there is 128x128, 1x128, per_tensor, per_channel, mx32";
 }
 
 struct MaterializePrecision : impl::MaterializePrecisionPassBase<MaterializePrecision> {
@@ -59,10 +62,17 @@ struct MaterializePrecision : impl::MaterializePrecisionPassBase<MaterializePrec
     moveCasts(getOperation());
   }
 
+  // Norms are computed in f32 and rounded once; tables are stored narrow.
   void storeTable(Operation *op) {
     OpBuilder b(op);
     Type narrow = op->getAttrOfType<TypeAttr>(kStorage).getValue();
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    if (!isTableRead(op)) {
+      b.setInsertionPointAfter(op);
+      Value stored = castTo(b, op->getResult(0), narrow), wide = castTo(b, stored, type.getElementType());
+      op->getResult(0).replaceAllUsesExcept(wide, stored.getDefiningOp());
+      return;
+    }
     op->setOperand(0, castTo(b, op->getOperand(0), narrow));
     op->getResult(0).setType(type.clone(narrow));
     b.setInsertionPointAfter(op);
@@ -80,15 +90,51 @@ struct MaterializePrecision : impl::MaterializePrecisionPassBase<MaterializePrec
     OperandShape s = isConv   ? OperandShape{rank, 0, 1, true}
                      : i == 0 ? OperandShape{rank, rank - 2, rank - 1, false}
                               : OperandShape{rank, rank - 1, rank - 2, false};
-    auto blocks = blocksOf(op, recipe, i == 1, s);
+    auto blocks = blocksOf(op, recipe, i == weightOperand(op), s);
     if (failed(blocks))
       return failure();
     bool isMx = recipe == "mx32";
     Type scales = isMx ? Type(Float8E8M0FNUType::get(op->getContext())) : Type(b.getF32Type());
     auto scaled = scale::ScaledTensorType::get(op->getContext(), type.getShape(), format, *blocks, scales);
-    return scale::QuantizeOp::create(b, op->getLoc(), scaled, v,
-                                     isMx ? graph::ScaleRounding::floor : graph::ScaleRounding::none)
-        .getResult();
+    graph::ScaleRounding rounding = isMx ? graph::ScaleRounding::floor : graph::ScaleRounding::none;
+    if (Value looked = lookUpCodes(b, v, scaled, rounding))
+      return looked;
+    return scale::QuantizeOp::create(b, op->getLoc(), scaled, v, rounding).getResult();
+  }
+
+  // Matrices looked up in a stack of weights: the stack is quantized once, codes and scales are looked up. No
+  // block crosses a matrix, so the codes are those of the matrices themselves.
+  static Value lookUpCodes(OpBuilder &b, Value v, scale::ScaledTensorType type,
+                           graph::ScaleRounding rounding) {
+    Operation *op = v.getDefiningOp();
+    if (!op || stackLookUp(v) != op)
+      return {};
+    Value stack = op->getOperand(0), indices = op->getOperand(1);
+    auto stackType = cast<RankedTensorType>(stack.getType());
+    int64_t rank = stackType.getRank(), lead = rank - 2;
+    auto gather = dyn_cast<graph::GatherOp>(op);
+    auto gatherNd = dyn_cast<graph::GatherNdOp>(op);
+    bool isByMatrix = (gather && gather.getAxis() < uint64_t(lead)) ||
+                      (gatherNd && gatherNd.getBatchDims() == 0 &&
+                       cast<RankedTensorType>(indices.getType()).getShape().back() <= lead);
+    ArrayRef<int64_t> blocks = type.getBlocks();
+    if (!isByMatrix || llvm::any_of(blocks.drop_back(2), [](int64_t n) { return n != 1; }))
+      return {};
+    SmallVector<int64_t> stackBlocks(lead, 1);
+    llvm::append_range(stackBlocks, blocks.take_back(2));
+    auto scaled = scale::ScaledTensorType::get(op->getContext(), stackType.getShape(), type.getElementType(),
+                                               stackBlocks, type.getScaleType());
+    Location loc = op->getLoc();
+    Value quantized = scale::QuantizeOp::create(b, loc, scaled, stack, rounding);
+    auto halves = scale::UnpackOp::create(b, loc, scaled.getCodesType(), scaled.getScalesType(), quantized);
+    auto lookUp = [&](Value half, RankedTensorType to) -> Value {
+      Operation *copy = b.clone(*op);
+      copy->setOperand(0, half);
+      copy->getResult(0).setType(to);
+      return copy->getResult(0);
+    };
+    return scale::PackOp::create(b, loc, type, lookUp(halves.getCodes(), type.getCodesType()),
+                                 lookUp(halves.getScales(), type.getScalesType()));
   }
 
   LogicalResult obey(Operation *op) {

@@ -26,7 +26,7 @@ Value moved(OpBuilder &b, Operation *movement, Value input) {
 // cast(move(x)) = move(cast(x)), if all readers cast alike.
 bool hoist(graph::CastOp narrow) {
   Operation *movement = narrow.getInput().getDefiningOp();
-  if (!movement || !movesOperand0(movement) || isTableRead(movement))
+  if (!movement || !movesOperand0(movement))
     return false;
   Type to = elementOf(narrow.getResult());
   SmallVector<graph::CastOp> readers;

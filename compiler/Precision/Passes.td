@@ -12,15 +12,16 @@ def WidenFloatsPass : Pass<"quaver-widen-floats", "mlir::func::FuncOp"> {
   }];
 }
 
-def AssignPrecisionPass : Pass<"quaver-assign-precision", "mlir::func::FuncOp"> {
+def AssignPrecisionPass : Pass<"quaver-assign-precision", "mlir::ModuleOp"> {
   let summary = "Write the formats of every product and table look-up, and why, as attributes";
   let description = [{
-    `scale.precision` and `scale.reason` on products; `scale.storage` (a type) and `scale.reason` on look-ups in weights;
-    `scale.fallback` where the policy asked for formats that the op cannot have. Changes nothing else.
+    `scale.precision` and `scale.reason` on products; `scale.storage` (a type) and `scale.reason` on look-ups in weights and on norms;
+    `scale.fallback` where the policy asked for formats that the op cannot have. Changes nothing else. A rule that selects nothing
+    is an error unless it is optional.
     Before: %0 = graph.matmul %x, %w : f32
     After:  %0 = graph.matmul %x, %w {scale.precision = #scale.precision<lhs = bf16, ...>, scale.reason = "..."} : f32
   }];
-  let options = [Option<"preset", "preset", "std::string", "\"bf16\"", "bf16, fp8 or fp8-weights">];
+  let options = [Option<"policyName", "policy", "std::string", "\"bf16\"", "a preset or the path of a policy file">];
   let dependentDialects = ["::quaver::scale::ScaleDialect"];
 }
 

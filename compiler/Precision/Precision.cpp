@@ -1,4 +1,5 @@
 #include "compiler/Precision/Precision.h"
+#include "compiler/Precision/LayerKinds.h"
 #include "compiler/Precision/Passes.h"
 #include "compiler/Precision/Values.h"
 #include "mlir/Pass/PassManager.h"
@@ -9,15 +10,13 @@ using namespace mlir;
 
 namespace quaver::precision {
 
-Status check(const std::string &preset) {
-  std::vector<std::string> names = presetNames();
-  if (llvm::is_contained(names, preset))
+Status check(const std::string &policy) {
+  if (policy == "source")
     return OkStatus();
-  return InvalidArgumentError("precision \"", preset, "\" is unknown; there is ", llvm::join(names, ", "));
+  return loadPolicy(policy).status();
 }
 
-// The importer keeps a node's name as a NameLoc, possibly among scopes.
-static std::string nodeName(Location loc) {
+std::string nodeName(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName().str();
   if (auto fused = dyn_cast<FusedLoc>(loc))
@@ -50,6 +49,7 @@ static std::string sumsOf(Type out) { return isNarrowFloat(out) ? "fp32" : forma
 
 std::vector<Decision> decisionsOf(ModuleOp module) {
   std::vector<Decision> all;
+  llvm::DenseMap<Operation *, std::string> kinds = layerKinds(module);
   module.walk([&](Operation *op) {
     bool isTable = op->hasAttr(kStorage);
     if (!isProduct(op) && !isTable)
@@ -57,11 +57,15 @@ std::vector<Decision> decisionsOf(ModuleOp module) {
     Decision d;
     d.node = nodeName(op->getLoc());
     d.op = op->getName().stripDialect().str();
+    d.kind = kinds.lookup(op);
+    d.weight = weightNameOf(op->getOperand(isProduct(op) ? weightOperand(op) : 0));
     auto reason = op->getAttrOfType<StringAttr>(kReason);
     d.reason = reason ? reason.str() : "as the file has it";
     d.isFallback = op->hasAttr(kFallback);
     if (isTable) {
-      d.lhs = d.out = formatOf(op->getAttrOfType<TypeAttr>(kStorage).getValue());
+      d.out = formatOf(op->getAttrOfType<TypeAttr>(kStorage).getValue());
+      if (isTableRead(op))
+        d.lhs = d.out;
     } else if (auto p = op->getAttrOfType<scale::PrecisionAttr>(kPrecision)) {
       d.lhs = formatOf(p.getLhs()), d.rhs = formatOf(p.getRhs());
       d.accumulate = formatOf(p.getAccumulate()), d.out = formatOf(p.getOut());
@@ -100,26 +104,24 @@ static LogicalResult exposeProducts(ModuleOp module) {
 
 static LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(OpPassManager &)> add) {
   PassManager pm(module.getContext());
-  add(pm.nest<func::FuncOp>());
+  add(pm);
   return pm.run(module);
 }
 
-LogicalResult apply(ModuleOp module, const std::string &preset, bool strict,
+LogicalResult apply(ModuleOp module, const std::string &policy, bool strict,
                     std::vector<Decision> *decisions) {
   module.getContext()->loadDialect<scale::ScaleDialect>();
-  const Preset *chosen = findPreset(preset);
-  if (preset != "source") {
-    if (chosen && failed(exposeProducts(module)))
+  bool isDecided = policy != "source";
+  if (isDecided) {
+    if (failed(exposeProducts(module)) || failed(runPasses(module, [](OpPassManager &pm) {
+          pm.nest<func::FuncOp>().addPass(createWidenFloatsPass());
+        })))
       return failure();
-    if (failed(runPasses(module, [](OpPassManager &pm) { pm.addPass(createWidenFloatsPass()); })))
+    AssignPrecisionPassOptions options;
+    options.policyName = policy;
+    if (failed(runPasses(module, [&](OpPassManager &pm) { pm.addPass(createAssignPrecisionPass(options)); })))
       return failure();
   }
-  if (chosen && failed(runPasses(module, [&](OpPassManager &pm) {
-        AssignPrecisionPassOptions options;
-        options.preset = preset;
-        pm.addPass(createAssignPrecisionPass(options));
-      })))
-    return failure();
   if (decisions)
     *decisions = decisionsOf(module);
   bool refused = false;
@@ -133,8 +135,9 @@ LogicalResult apply(ModuleOp module, const std::string &preset, bool strict,
   });
   if (refused)
     return failure();
-  return runPasses(module, [&](OpPassManager &pm) {
-    if (chosen) {
+  return runPasses(module, [&](OpPassManager &module) {
+    OpPassManager &pm = module.nest<func::FuncOp>();
+    if (isDecided) {
       pm.addPass(createMaterializePrecisionPass());
       pm.addPass(createCSEPass());
       pm.addPass(createVerifyScaleBorderPass());

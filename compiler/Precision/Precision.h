@@ -1,6 +1,6 @@
 // In which numbers a model is computed.
 #pragma once
-#include "compiler/Precision/Policy.h"
+#include "compiler/Precision/Policy/Policy.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/status.h"
 #include <string>
@@ -9,19 +9,21 @@
 namespace quaver::precision {
 
 /// What was decided for one product or table look-up, for the report. Formats are spelled e4m3, e5m2, bf16,
-/// fp16, fp32, fp64; empty where a side does not exist.
+/// fp16, fp32, fp64; empty where a side does not exist. `weight` is its name in the source, `kind` the layer
+/// kind.
 struct Decision {
-  std::string node, op, lhs, rhs, accumulate, out, recipe, reason;
+  std::string node, weight, op, kind, lhs, rhs, accumulate, out, recipe, reason;
   bool isFallback = false; // the policy asked for other formats
 };
 
-/// An error naming the preset and what is allowed, if there is none of that name.
-Status check(const std::string &preset);
+/// Is this `source`, a preset, or a policy file without a mistake? An error says what is allowed.
+Status check(const std::string &policy);
 
-/// Makes the module compute as the preset says. `decisions` receives one entry per product and table look-up,
-/// in the order of the module. `strict`: an op that cannot have the formats that the preset wants is an error
-/// on that op, and nothing else happens. Leaves graph ops only; fails with a diagnostic on the op at fault.
-mlir::LogicalResult apply(mlir::ModuleOp module, const std::string &preset, bool strict = false,
+/// Makes the module compute as the preset or policy file says. `decisions` receives one entry per product and
+/// table look-up, in the order of the module. `strict`: an op that cannot have the formats that the policy
+/// wants is an error on that op, and nothing else happens. Leaves graph ops only; fails with a diagnostic on
+/// the op at fault.
+mlir::LogicalResult apply(mlir::ModuleOp module, const std::string &policy, bool strict = false,
                           std::vector<Decision> *decisions = nullptr);
 
 /// The decisions written on a module's ops as attributes, and "as the file has it" for products without one.

@@ -1,6 +1,7 @@
 // Questions about values that deciding and obeying share.
 #pragma once
 #include "dialects/Scale/IR/ScaleDialect.h"
+#include <string>
 
 namespace quaver::precision {
 
@@ -34,6 +35,27 @@ inline bool isTableRead(mlir::Operation *op) {
   return movesOperand0(op) && op->getNumOperands() > 1 && isConstant(op->getOperand(0)) &&
          !llvm::all_of(op->getOperands(), isConstant);
 }
+
+/// The look-up in a stack of weight matrices (a weight of rank 3 or more) that a value moves on, or null: the
+/// experts of a token.
+inline mlir::Operation *stackLookUp(mlir::Value v) {
+  mlir::Operation *op = v.getDefiningOp();
+  while (op && movesOperand0(op) && !isTableRead(op))
+    op = op->getOperand(0).getDefiningOp();
+  bool isStack =
+      op && isTableRead(op) && llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getRank() >= 3;
+  return isStack ? op : nullptr;
+}
+
+/// Which operand of a product is the weight, if one is: the right one in doubt.
+inline unsigned weightOperand(mlir::Operation *product) {
+  mlir::Value lhs = product->getOperand(0), rhs = product->getOperand(1);
+  bool isLeft = !isConstant(rhs) && !stackLookUp(rhs) && (isConstant(lhs) || stackLookUp(lhs));
+  return isLeft ? 0 : 1;
+}
+
+/// The importer keeps a node's name as a NameLoc, possibly among scopes; empty where there is none.
+std::string nodeName(mlir::Location loc);
 
 inline mlir::Type elementOf(mlir::Value v) { return mlir::getElementTypeOrSelf(v.getType()); }
 inline bool isNarrowFloat(mlir::Type t) { return t.isBF16() || t.isF16(); }

@@ -51,10 +51,39 @@ func.func @table(%t: tensor<100x64xf32>, %i: tensor<?xi64>) -> tensor<?x64xf32> 
   return %0 : tensor<?x64xf32>
 }
 
+// A stack of matrices is quantized once, whichever side it is on; codes and scales are looked up.
+graph.weight @experts : tensor<8x48x64xf32> {source_name = "experts"}
+// CHECK-LABEL: func.func @experts_of_tokens
+// CHECK: scale.quantize %0 : (tensor<8x48x64xf32>) -> !scale.tensor<8x48x64xf8E4M3FN, scales = 1x128x128xf32>
+// CHECK: scale.unpack
+// CHECK: graph.gather_nd {{.*}} -> tensor<?x48x64xf8E4M3FN>
+// CHECK: graph.gather_nd {{.*}} -> tensor<?x1x1xf32>
+// CHECK: scale.pack
+// CHECK: scale.quantize %arg1 : (tensor<?x64x1xf32>) -> !scale.tensor<?x64x1xf8E4M3FN, scales = 1x128x1xf32>
+// CHECK: scale.matmul
+func.func @experts_of_tokens(%i: tensor<?x1xi64>, %x: tensor<?x64x1xf32>) -> tensor<?x48x1xf32> {
+  %w = graph.get_weight @experts : tensor<8x48x64xf32>
+  %0 = graph.gather_nd %w, %i : (tensor<8x48x64xf32>, tensor<?x1xi64>) -> tensor<?x48x64xf32>
+  %1 = graph.matmul %0, %x {scale.precision = #fp8} : (tensor<?x48x64xf32>, tensor<?x64x1xf32>) -> tensor<?x48x1xf32>
+  return %1 : tensor<?x48x1xf32>
+}
+
+// A norm is rounded once, for all its readers.
+// CHECK-LABEL: func.func @norm
+// CHECK: %[[N:.*]] = graph.rms_norm
+// CHECK: %[[B:.*]] = graph.cast %[[N]] : (tensor<4x8xf32>) -> tensor<4x8xbf16>
+// CHECK: %[[W:.*]] = graph.cast %[[B]] : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+// CHECK: graph.exp %[[W]]
+func.func @norm(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %0 = graph.rms_norm %x {axis = 1 : i64, epsilon = 1.0e-5 : f64, scale.storage = bf16} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %1 = graph.exp %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
 // -----
 #bad = #scale.precision<lhs = f8E4M3FN, rhs = f8E4M3FN, accumulate = f32, out = f32, recipe = "3x3">
 func.func @recipe(%x: tensor<4x8xf32>, %w: tensor<8x4xf32>) {
-  // expected-error @+1 {{has the unknown recipe "3x3"; there is 128x128, per_tensor, per_channel, mx32}}
+  // expected-error @+1 {{has the unknown recipe "3x3"; there is 128x128, 1x128, per_tensor, per_channel, mx32}}
   %0 = graph.matmul %x, %w {scale.precision = #bad} : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
   return
 }

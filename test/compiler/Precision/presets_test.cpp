@@ -6,6 +6,7 @@
 #include "test/compiler/Precision/run_text.h"
 #include "test/compiler/dispatch/model_inputs.h"
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -34,7 +35,10 @@ struct Loaded {
   }
   bool apply(std::unique_ptr<Pass> pass) {
     PassManager pm(&context);
-    pm.nest<func::FuncOp>().addPass(std::move(pass));
+    if (pass->getOpName() == func::FuncOp::getOperationName())
+      pm.nest<func::FuncOp>().addPass(std::move(pass));
+    else
+      pm.addPass(std::move(pass));
     return succeeded(pm.run(*model.module));
   }
 
@@ -81,7 +85,7 @@ TEST_P(Presets, EachPassKeepsWhatItMust) {
   // An FP32 model has nothing to widen, and deciding changes nothing.
   ASSERT_TRUE(m.apply(precision::createWidenFloatsPass())) << m.errors;
   precision::AssignPrecisionPassOptions options;
-  options.preset = c.preset;
+  options.policyName = c.preset;
   ASSERT_TRUE(m.apply(precision::createAssignPrecisionPass(options))) << m.errors;
   EXPECT_TRUE(equalBits(m.run(), asInFile));
   // Obeying rounds.
@@ -122,8 +126,9 @@ TEST_P(EveryModel, TakesEveryPreset) {
     ASSERT_TRUE(succeeded(precision::apply(*m.model.module, preset, false, &decisions)))
         << preset << ": " << m.errors;
     for (const precision::Decision &d : decisions) {
-      EXPECT_FALSE(d.reason.empty() || d.op.empty() || d.lhs.empty()) << preset << " " << d.node;
-      EXPECT_EQ(d.recipe.empty(), d.lhs != "e4m3" && d.rhs != "e4m3") << preset << " " << d.node;
+      EXPECT_FALSE(d.reason.empty() || d.op.empty() || d.kind.empty() || d.out.empty())
+          << preset << " " << d.node;
+      EXPECT_EQ(d.recipe.empty(), d.lhs[0] != 'e' && d.rhs[0] != 'e') << preset << " " << d.node;
     }
     EXPECT_FALSE(m.run().empty()) << preset << ": " << m.errors;
   }
@@ -131,28 +136,90 @@ TEST_P(EveryModel, TakesEveryPreset) {
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel, ::testing::ValuesIn(test::kModels),
                          [](auto &info) { return test::identifierOf(info.param); });
 
-TEST(Precision, NamesThePresetsThatThereAre) {
-  EXPECT_TRUE(precision::check("fp8").ok());
-  EXPECT_EQ(precision::check("fp4").message(),
-            "precision \"fp4\" is unknown; there is source, fp32, bf16, fp8, fp8-weights");
+// Kinds are found in graphs as different exporters write them.
+struct KindCase {
+  const char *model, *counts;
+};
+void PrintTo(const KindCase &c, std::ostream *os) { *os << c.model; }
+class LayerKinds : public ::testing::TestWithParam<KindCase> {};
+TEST_P(LayerKinds, AreFoundByStructure) {
+  Loaded m(GetParam().model);
+  ASSERT_TRUE(m.model.module) << m.errors;
+  std::vector<precision::Decision> decisions;
+  ASSERT_TRUE(succeeded(precision::apply(*m.model.module, "deepseek-671b", false, &decisions))) << m.errors;
+  std::map<std::string, int> counts;
+  for (const precision::Decision &d : decisions)
+    if (d.kind != "norm")
+      ++counts[d.kind];
+  std::string text;
+  for (auto &[kind, n] : counts)
+    text += (text.empty() ? "" : ", ") + kind + " " + std::to_string(n);
+  EXPECT_EQ(text, GetParam().counts);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Models, LayerKinds,
+    ::testing::Values(
+        KindCase{
+            "bert-tiny",
+            "attention_output 2, attention_product 4, attention_qkv 6, embedding 2, ffn 4, output_head 1"},
+        KindCase{
+            "gpt2-tiny",
+            "attention_output 2, attention_product 4, attention_qkv 2, embedding 2, ffn 4, output_head 1"},
+        KindCase{
+            "llama-tiny",
+            "attention_output 2, attention_product 4, attention_qkv 6, embedding 1, ffn 6, output_head 1"},
+        KindCase{
+            "llama-tiny-decode",
+            "attention_output 2, attention_product 4, attention_qkv 6, embedding 1, ffn 6, output_head 1"},
+        KindCase{"cnn-tiny-unfolded", "conv 7, output_head 1"},
+        KindCase{"mixtral-tiny-loop", "attention_output 2, attention_product 4, attention_qkv 6, embedding "
+                                      "1, expert 32, output_head 1, router 2"},
+        KindCase{"mixtral-tiny-grouped", "attention_output 2, attention_product 4, attention_qkv 6, "
+                                         "embedding 1, expert 32, output_head 1, router 2"},
+        KindCase{"deepseek-v3-tiny-batched", "attention_output 3, attention_product 6, attention_qkv 12, "
+                                             "embedding 1, expert 4, ffn 9, output_head 1, router 2"}),
+    [](auto &info) { return test::identifierOf(info.param.model); });
+
+TEST(Precision, ARuleThatSelectsNothingIsAnError) {
+  const char *text = R"(
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<8x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.matmul %x, %y : (tensor<4x8xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+})";
+  auto errorOf = [&](const char *policy) {
+    std::string path = testing::TempDir() + "idle.yaml";
+    std::ofstream(path) << policy;
+    test::TextRun run(text);
+    EXPECT_FALSE(succeeded(precision::apply(*run.module, path)));
+    return run.errors;
+  };
+  std::string idle = errorOf("rules:\n  - match: 'no_such_node_*'\n    lhs: bf16\n");
+  EXPECT_NE(idle.find("idle.yaml:2: rules: this rule selects no op of the model (of 1)"), std::string::npos)
+      << idle;
+  std::string late = errorOf("rules:\n  - lhs: bf16\n  - kind: product\n    lhs: fp16\n");
+  EXPECT_NE(
+      late.find("idle.yaml:3: rules: the 1 ops that this rule selects are all taken by rules before it"),
+      std::string::npos)
+      << late;
 }
 
 TEST(Precision, StrictRefusesFallbacks) {
   const char *text = R"(
-graph.weight @w : tensor<64x96xf32> {source_name = "w"}
-func.func @main(%x: tensor<96x4xf32>) -> tensor<64x4xf32> {
-  %w = graph.get_weight @w : tensor<64x96xf32>
-  %0 = graph.matmul %w, %x : (tensor<64x96xf32>, tensor<96x4xf32>) -> tensor<64x4xf32>
-  return %0 : tensor<64x4xf32>
+graph.weight @w : tensor<8x64x3x3xf32> {source_name = "w"}
+func.func @main(%x: tensor<1x8x8x8xf32>) -> tensor<1x64x10x10xf32> {
+  %w = graph.get_weight @w : tensor<8x64x3x3xf32>
+  %0 = graph.conv_transpose %x, %w {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>,
+      output_padding = array<i64: 0, 0>, groups = 1 : i64} : (tensor<1x8x8x8xf32>, tensor<8x64x3x3xf32>) -> tensor<1x64x10x10xf32>
+  return %0 : tensor<1x64x10x10xf32>
 })";
   test::TextRun lax(text), strict(text);
   std::vector<precision::Decision> decisions;
-  EXPECT_TRUE(succeeded(precision::apply(*lax.module, "fp8", false, &decisions)));
+  EXPECT_TRUE(succeeded(precision::apply(*lax.module, "fp8", false, &decisions))) << lax.errors;
   ASSERT_EQ(decisions.size(), 1u);
   EXPECT_TRUE(decisions[0].isFallback);
   EXPECT_EQ(decisions[0].lhs, "bf16");
   EXPECT_FALSE(succeeded(precision::apply(*strict.module, "fp8", true)));
-  EXPECT_NE(strict.errors.find("the weight is the left operand"), std::string::npos) << strict.errors;
+  EXPECT_NE(strict.errors.find("no FP8 form of conv_transpose"), std::string::npos) << strict.errors;
 }
 
 } // namespace
