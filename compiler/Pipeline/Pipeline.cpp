@@ -10,6 +10,8 @@
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/cpu_features.h"
 #include "runtime/plan/artifact_writer.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <nlohmann/json.hpp>
 
 using namespace mlir;
@@ -25,10 +27,16 @@ llvm::ArrayRef<const char *> targetNames() {
 
 namespace {
 
+std::string folderOf(const std::string &path) {
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  return folder.empty() ? "." : folder.str();
+}
+
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const Progress &progress)
-      : options(options), progress(progress), front(options, progress) {}
+      : options(options), progress(progress), front(options, progress),
+        writer(folderOf(options.output)) {}
   Status run(std::string *warnings);
 
 private:
@@ -36,6 +44,7 @@ private:
   Status generate(const std::string &targetName);
   LogicalResult emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
                             const codegen::HostTarget &target, ModuleOp kernels);
+  std::vector<std::string> weightNames();
   Status addWeights();
 
   const CompileOptions &options;
@@ -53,6 +62,8 @@ private:
 Status Compilation::checkOptions() {
   if (options.output.empty())
     return InvalidArgumentError("no output is named");
+  if (!llvm::sys::fs::is_directory(folderOf(options.output)))
+    return NotFoundError(options.output, ": there is no folder ", folderOf(options.output));
   if (options.targets.empty())
     return InvalidArgumentError("no target is named");
   for (const std::string &t : options.targets)
@@ -123,11 +134,41 @@ Status Compilation::generate(const std::string &name) {
   return front.dump("plan", module);
 }
 
+// A weight is called as the source model calls it, codes and untouched bytes first; its scales, and further
+// forms of it, are called after it.
+std::vector<std::string> Compilation::weightNames() {
+  std::vector<std::string> names(weights.size());
+  std::set<std::string> taken;
+  auto dataOf = [&](size_t i) {
+    return weights[i].weight.empty() ? nullptr : front.getWeights().find(weights[i].weight);
+  };
+  auto claim = [&](size_t i, const std::string &name) {
+    if (names[i].empty() && !name.empty() && taken.insert(name).second)
+      names[i] = name;
+  };
+  for (int round = 0; round < 2; ++round)
+    for (size_t i = 0; i < weights.size(); ++i)
+      if (const WeightData *data = dataOf(i);
+          data && (round == 1 || !data->scales.empty() || data->program.empty()))
+        claim(i, data->sourceName);
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (const WeightData *codes = dataOf(i); codes && !codes->scales.empty())
+      for (size_t k = 0; k < weights.size(); ++k)
+        if (weights[k].weight == codes->scales)
+          claim(k, names[i].empty() ? "" : names[i] + ".scales");
+  for (size_t i = 0; i < weights.size(); ++i) {
+    claim(i, weights[i].name);
+    for (int n = 2; names[i].empty(); ++n)
+      claim(i, weights[i].name + "_" + std::to_string(n));
+  }
+  return names;
+}
+
 Status Compilation::addWeights() {
-  std::set<std::string> names;
-  for (const plan_emit::WeightUse &use : weights) {
+  std::vector<std::string> names = weightNames();
+  for (auto [i, use] : llvm::enumerate(weights)) {
     plan::Weight *w = plan.add_weights();
-    w->set_name(use.name);
+    w->set_name(names[i]);
     w->set_storage(use.storage);
     w->mutable_packing()->Assign(use.packing.begin(), use.packing.end());
     RankedTensorType type;
@@ -138,8 +179,6 @@ Status Compilation::addWeights() {
         return InternalError("weight @", use.weight, " has no bytes");
       type = data->type;
       bytes = std::as_bytes(std::span(data->bytes.data(), data->bytes.size()));
-      if (!data->sourceName.empty() && data->program.empty() && !names.count(data->sourceName))
-        w->set_name(data->sourceName);
       w->set_program(data->program);
       w->set_recipe(data->recipe);
       auto scales =
@@ -151,18 +190,23 @@ Status Compilation::addWeights() {
       owned.push_back(std::make_unique<std::vector<char>>(bytesOf(use.constant)));
       bytes = std::as_bytes(std::span(*owned.back()));
     }
-    names.insert(w->name());
-    if (use.storage != "dense") {
-      auto packed = codegen::packWeight(use.storage, use.packing, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-      if (!packed)
-        return InternalError("weight ", w->name(), " has no layout ", use.storage);
-      owned.push_back(std::make_unique<std::vector<char>>(std::move(*packed)));
-      bytes = std::as_bytes(std::span(*owned.back()));
-    }
     w->set_type(plan_emit::elementTypeOf(type.getElementType()));
     for (int64_t d : type.getShape())
       w->add_shape(d);
-    w->set_blob(writer.add_blob(&plan, bytes));
+    if (use.storage == "dense") {
+      w->set_blob(writer.add_blob(&plan, bytes));
+      continue;
+    }
+    // Packed copies go to disk one by one: never two of them in memory.
+    QUAVER_ASSIGN_OR_RETURN(
+        uint32_t blob, writer.add_blob(&plan, [&](const plan::ArtifactWriter::BlobSink &sink) -> Status {
+          auto packed = codegen::packWeight(use.storage, use.packing,
+                                            {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+          if (!packed)
+            return InternalError("weight ", w->name(), " has no layout ", use.storage);
+          return sink(std::as_bytes(std::span(*packed)));
+        }));
+    w->set_blob(blob);
   }
   return OkStatus();
 }
