@@ -22,6 +22,12 @@ using BatchedMatmul = void (*)(const void *a, int64_t a_type, int64_t a_row_stri
                                int64_t m, int64_t n, int64_t k, int64_t begin, int64_t end, void *scratch,
                                void *const *bindings, const int64_t *constants, Epilogue epilogue,
                                BatchOffset batch_offset);
+using Conv = void (*)(const void *x, int64_t x_type, const void *filter, int64_t filter_type, int64_t groups,
+                      int64_t channels, int64_t height, int64_t width, int64_t kernel_height,
+                      int64_t kernel_width, int64_t stride_y, int64_t stride_x, int64_t pad_y, int64_t pad_x,
+                      int64_t dilation_y, int64_t dilation_x, int64_t out_height, int64_t out_width,
+                      int64_t m, int64_t begin, int64_t end, void *scratch, void *const *bindings,
+                      const int64_t *constants, Epilogue epilogue);
 using Quantize = void (*)(const void *x, int64_t x_type, int64_t x_row_stride, uint8_t *codes,
                           int64_t code_row_stride, float *scales, int64_t scale_row_stride,
                           int64_t scale_k_stride, int64_t power_of_two, int64_t k, int64_t begin,
@@ -32,6 +38,7 @@ struct KernelSet {
   FeatureSet features;
   Gemm f32Gemm, bf16Gemm, bf16E4m3Gemm, e4m3E4m3Gemm;
   BatchedMatmul batchedMatmulF32, batchedMatmulBf16;
+  Conv convF32;
   Quantize quantize1x128;
 };
 

@@ -1,5 +1,6 @@
 // Emits the values of a dispatch's region at symbolic indices. Shared by this room's files only.
 #pragma once
+#include "compiler/Codegen/Common/Epilogue.h"
 #include "compiler/Codegen/Common/KernelFunction.h"
 #include "compiler/Codegen/Common/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -40,9 +41,8 @@ public:
   Emitter(KernelFunction &k, graph::ShapeAnalysis &shapes, const HostTarget &target);
   /// Emits the whole kernel of a cluster and fills `launch`.
   mlir::LogicalResult run(KernelFunction::Launch &launch);
-  /// Emits, into a function of the epilogue's arguments, what becomes of finished sums of `matmul`. `rowsMerged`: the row counts all
-  /// leading dimensions too.
-  mlir::LogicalResult epilogue(mlir::Operation *matmul, mlir::Block *body, bool rowsMerged);
+  /// Emits, into a function of the epilogue's arguments, what becomes of finished sums of `product`.
+  mlir::LogicalResult epilogue(mlir::Operation *product, mlir::Block *body, SumsLayout layout);
   mlir::LogicalResult batchOffset(mlir::Block *body, graph::MatmulOp matmul, llvm::ArrayRef<DimExpr> batch);
 
 private:

@@ -15,4 +15,50 @@ void callKernel(KernelFunction &k, StringRef name, ArrayRef<Value> arguments) {
   LLVM::CallOp::create(k.b, k.loc, TypeRange(), name, ValueRange(arguments));
 }
 
+LLVM::LLVMFuncOp internalFunction(ModuleOp kernels, const Twine &name, Type result,
+                                  ArrayRef<Type> arguments) {
+  OpBuilder b(kernels.getContext());
+  b.setInsertionPointToStart(kernels.getBody());
+  Location loc = UnknownLoc::get(kernels.getContext());
+  auto f = LLVM::LLVMFuncOp::create(b, loc, name.str(), LLVM::LLVMFunctionType::get(result, arguments),
+                                    LLVM::Linkage::Internal);
+  Block *body = f.addEntryBlock(b);
+  b.setInsertionPointToStart(body);
+  if (isa<LLVM::LLVMVoidType>(result))
+    LLVM::ReturnOp::create(b, loc, ValueRange());
+  else
+    LLVM::ReturnOp::create(b, loc, ValueRange{LLVM::ZeroOp::create(b, loc, result)});
+  return f;
+}
+
+std::string deduplicated(ModuleOp kernels, LLVM::LLVMFuncOp f) {
+  for (auto other : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (other != f && !other.isExternal() && other.getFunctionType() == f.getFunctionType() &&
+        OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &f.getBody(),
+                                                   OperationEquivalence::IgnoreLocations)) {
+      f.erase();
+      return other.getSymName().str();
+    }
+  return f.getSymName().str();
+}
+
+Value addressOf(KernelFunction &k, StringRef function) {
+  return LLVM::AddressOfOp::create(k.b, k.loc, LLVM::LLVMPointerType::get(k.b.getContext()), function);
+}
+
+FailureOr<std::string> epilogueFunction(plan_ir::DispatchOp dispatch, Operation *product, SumsLayout layout,
+                                        graph::ShapeAnalysis &shapes, const HostTarget &target,
+                                        ModuleOp kernels, StringRef symbol,
+                                        SmallVectorImpl<graph::DimExpr> &constants) {
+  MLIRContext *context = kernels.getContext();
+  Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64);
+  auto f = internalFunction(kernels, symbol + "_epilogue", LLVM::LLVMVoidType::get(context),
+                            {ptr, i64, i64, i64, i64, ptr, ptr});
+  KernelFunction e(dispatch, kernels, f, 5, 6, constants);
+  if (failed(emitEpilogue(e, &f.getBody().front(), product, layout, shapes, target)))
+    return failure();
+  constants.assign(e.constants.begin(), e.constants.end());
+  return deduplicated(kernels, f);
+}
+
 } // namespace quaver::codegen

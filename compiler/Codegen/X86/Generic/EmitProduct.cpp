@@ -10,61 +10,43 @@ using quaver::graph::DimExpr;
 
 namespace quaver::codegen {
 
-static LLVM::LLVMFuncOp internalFunction(ModuleOp kernels, const Twine &name, Type result, ArrayRef<Type> arguments) {
-  OpBuilder b(kernels.getContext());
-  b.setInsertionPointToStart(kernels.getBody());
-  Location loc = UnknownLoc::get(kernels.getContext());
-  auto f = LLVM::LLVMFuncOp::create(b, loc, name.str(), LLVM::LLVMFunctionType::get(result, arguments), LLVM::Linkage::Internal);
-  Block *body = f.addEntryBlock(b);
-  b.setInsertionPointToStart(body);
-  if (isa<LLVM::LLVMVoidType>(result)) LLVM::ReturnOp::create(b, loc, ValueRange());
-  else LLVM::ReturnOp::create(b, loc, ValueRange{LLVM::ZeroOp::create(b, loc, result)});
-  return f;
-}
-
-// An equal function that is there already takes its place, so that equal kernels stay equal.
-static std::string deduplicated(ModuleOp kernels, LLVM::LLVMFuncOp f) {
-  for (auto other : kernels.getOps<LLVM::LLVMFuncOp>())
-    if (other != f && !other.isExternal() && other.getFunctionType() == f.getFunctionType() &&
-        OperationEquivalence::isRegionEquivalentTo(&other.getBody(), &f.getBody(), OperationEquivalence::IgnoreLocations)) {
-      f.erase();
-      return other.getSymName().str();
-    }
-  return f.getSymName().str();
-}
-
-LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target,
-                          ModuleOp kernels, StringRef symbol) {
+LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
+                          const HostTarget &target, ModuleOp kernels, StringRef symbol) {
   MLIRContext *context = kernels.getContext();
-  Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64), none = LLVM::LLVMVoidType::get(context);
-  auto epilogue = internalFunction(kernels, symbol + "_epilogue", none, {ptr, i64, i64, i64, i64, ptr, ptr});
-  KernelFunction e(dispatch, kernels, epilogue, 5, 6, {});
-  if (failed(emitEpilogue(e, &epilogue.getBody().front(), p.op, p.rowsMerged, shapes, target))) return failure();
-  SmallVector<DimExpr> constants(e.constants);
-  std::string epilogueName = deduplicated(kernels, epilogue), offsetName;
+  Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64);
+  auto layout = p.rowsMerged ? SumsLayout::RowsMerged : SumsLayout::Batched;
+  SmallVector<DimExpr> constants;
+  auto epilogueName = epilogueFunction(dispatch, p.op, layout, shapes, target, kernels, symbol, constants);
+  if (failed(epilogueName))
+    return failure();
+  std::string offsetName;
   if (!p.packed) {
     auto offset = internalFunction(kernels, symbol + "_offset", i64, {i64, i64, ptr});
     KernelFunction o(dispatch, kernels, offset, 2, 2, constants);
     auto batch = p.rowsMerged ? ArrayRef<DimExpr>() : ArrayRef<DimExpr>(p.batch);
-    if (failed(emitBatchOffset(o, &offset.getBody().front(), p.op, batch, shapes, target))) return failure();
+    if (failed(emitBatchOffset(o, &offset.getBody().front(), p.op, batch, shapes, target)))
+      return failure();
     constants = o.constants;
     offsetName = deduplicated(kernels, offset);
   }
 
   KernelFunction k(dispatch, kernels, symbol);
   k.continueConstants(constants);
-  DimExpr leading = dispatch::product(p.batch), m = p.lhs.rows() * (p.rowsMerged ? leading : DimExpr(1)), n = p.rhs.columns();
-  auto address = [&](StringRef name) { return LLVM::AddressOfOp::create(k.b, k.loc, ptr, name).getResult(); };
+  DimExpr leading = dispatch::product(p.batch), m = p.lhs.rows() * (p.rowsMerged ? leading : DimExpr(1)),
+          n = p.rhs.columns();
   SmallVector<Value> arguments;
   auto pointer = [&](const ProductOperand &x) { return k.binding(x.source.getArgNumber()); };
   auto strided = [&](const ProductOperand &x) {
-    arguments.append({pointer(x), k.number(int64_t(x.type)), k.size(x.rowStride()), k.size(x.columnStride())});
+    arguments.append(
+        {pointer(x), k.number(int64_t(x.type)), k.size(x.rowStride()), k.size(x.columnStride())});
   };
   strided(p.lhs);
   auto scaled = [&](const ProductOperand &x, bool columnsFirst) {
-    if (!x.scales) return arguments.append({LLVM::ZeroOp::create(k.b, k.loc, ptr), k.number(0), k.number(0)});
+    if (!x.scales)
+      return arguments.append({LLVM::ZeroOp::create(k.b, k.loc, ptr), k.number(0), k.number(0)});
     Value row = k.size(x.scales->rowStride), column = k.size(x.scales->columnStride);
-    arguments.append({k.binding(x.scales->source.getArgNumber()), columnsFirst ? column : row, columnsFirst ? row : column});
+    arguments.append({k.binding(x.scales->source.getArgNumber()), columnsFirst ? column : row,
+                      columnsFirst ? row : column});
   };
   if (p.packed) {
     scaled(p.lhs, false);
@@ -73,12 +55,14 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
   } else {
     strided(p.rhs);
   }
-  arguments.append({k.size(m), k.size(n), k.size(p.lhs.columns()), k.begin(), k.end(), k.scratch(), k.function.getArgument(0),
-                    k.function.getArgument(1), address(epilogueName)});
-  if (!p.packed) arguments.push_back(address(offsetName));
+  arguments.append({k.size(m), k.size(n), k.size(p.lhs.columns()), k.begin(), k.end(), k.scratch(),
+                    k.function.getArgument(0), k.function.getArgument(1), addressOf(k, *epilogueName)});
+  if (!p.packed)
+    arguments.push_back(addressOf(k, offsetName));
   callKernel(k, p.config.symbol, arguments);
   KernelFunction::Launch launch;
-  launch.workgroups = (p.rowsMerged ? DimExpr(1) : leading) * DimExpr::ceilDiv(m, DimExpr(p.config.rowsPerGroup)) *
+  launch.workgroups = (p.rowsMerged ? DimExpr(1) : leading) *
+                      DimExpr::ceilDiv(m, DimExpr(p.config.rowsPerGroup)) *
                       DimExpr::ceilDiv(n, DimExpr(p.config.columnsPerGroup));
   launch.grain = DimExpr(p.config.grain);
   launch.scratchBytes = DimExpr(p.config.scratchBytes);
@@ -86,7 +70,9 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
   k.close(launch);
   if (p.packed) {
     const x86::DenseView &v = *p.packed;
-    plan_ir::setPackings(dispatch, {{int64_t(p.rhs.source.getArgNumber()), x86::layoutName(p.config.layout), {v.k, v.n, v.kStride, v.nStride},
+    plan_ir::setPackings(dispatch, {{int64_t(p.rhs.source.getArgNumber()),
+                                     x86::layoutName(p.config.layout),
+                                     {v.k, v.n, v.kStride, v.nStride},
                                      x86::packedBytes(p.config.layout, v.k, v.n)}});
   }
   return success();

@@ -1,5 +1,6 @@
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/Common/Loops/Loops.h"
+#include "compiler/Codegen/X86/Generic/Convolution.h"
 #include "compiler/Codegen/X86/Generic/Product.h"
 #include "compiler/Codegen/X86/Generic/Quantize.h"
 
@@ -9,30 +10,42 @@ namespace quaver::codegen {
 
 // The generic path computes simple ops only.
 static LogicalResult decomposeWithin(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes) {
-  SmallVector<graph::DecomposeInterface> composites(dispatch.getBody().front().getOps<graph::DecomposeInterface>());
+  SmallVector<graph::DecomposeInterface> composites(
+      dispatch.getBody().front().getOps<graph::DecomposeInterface>());
   for (graph::DecomposeInterface op : composites) {
     Operation *before = op->getPrevNode();
     OpBuilder b(op);
     auto values = op.decompose(b);
-    if (failed(values)) return failure();
-    for (Operation *made = before ? before->getNextNode() : &dispatch.getBody().front().front(); made != op; made = made->getNextNode())
-      if (failed(shapes.visit(made))) return failure();
+    if (failed(values))
+      return failure();
+    for (Operation *made = before ? before->getNextNode() : &dispatch.getBody().front().front(); made != op;
+         made = made->getNextNode())
+      if (failed(shapes.visit(made)))
+        return failure();
     op->replaceAllUsesWith(*values);
     op->erase();
   }
   return success();
 }
 
-LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target, ModuleOp kernels,
-                             StringRef symbol) {
+LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
+                             const HostTarget &target, ModuleOp kernels, StringRef symbol) {
   for (Operation &op : dispatch.getBody().front())
-    if (isLoopKind(&op)) return emitLoopKernel(dispatch, shapes, target, kernels, symbol);
-  if (auto quantize = findQuantize(dispatch, target)) return emitQuantize(quantize, dispatch, shapes, target, kernels, symbol);
+    if (isLoopKind(&op))
+      return emitLoopKernel(dispatch, shapes, target, kernels, symbol);
+  if (auto quantize = findQuantize(dispatch, target))
+    return emitQuantize(quantize, dispatch, shapes, target, kernels, symbol);
   std::string why;
-  if (auto p = findProduct(dispatch, shapes, target, why)) return emitProduct(*p, dispatch, shapes, target, kernels, symbol);
-  if (failed(decomposeWithin(dispatch, shapes))) return failure();
-  if (failed(emitGenericKernel(dispatch, shapes, target, kernels, symbol))) return failure();
-  if (!why.empty()) dispatch.setDescription((*dispatch.getDescription() + "; no matrix kernel: " + why).str());
+  if (auto p = findProduct(dispatch, shapes, target, why))
+    return emitProduct(*p, dispatch, shapes, target, kernels, symbol);
+  if (auto conv = findConvolution(dispatch, shapes, target, why))
+    return emitConvolution(conv, dispatch, shapes, target, kernels, symbol);
+  if (failed(decomposeWithin(dispatch, shapes)))
+    return failure();
+  if (failed(emitGenericKernel(dispatch, shapes, target, kernels, symbol)))
+    return failure();
+  if (!why.empty())
+    dispatch.setDescription((*dispatch.getDescription() + "; no matrix kernel: " + why).str());
   return success();
 }
 

@@ -27,15 +27,15 @@ struct ProductOperand {
   const graph::DimExpr &columnStride() const { return *view.strides.back(); }
 };
 
-/// The operand `v` of a matmul as views, or a dequantize and views, of block arguments; nullopt and one clause
-/// in `why` where it is more than that.
+/// The operand `v` of a matmul as views, or a dequantize and views, of block arguments; nullopt and one
+/// clause in `why` where it is more than that.
 std::optional<ProductOperand> productOperand(mlir::Value v, graph::ShapeAnalysis &shapes, std::string &why);
 
 struct Product {
   graph::MatmulOp op;
   ProductOperand lhs, rhs;
   x86::MatmulConfig config;
-  std::optional<x86::DenseView> packed; // how the right side lies in its weight, which is packed ahead
+  std::optional<x86::DenseView> packed;       // how the right side lies in its weight, which is packed ahead
   llvm::SmallVector<graph::DimExpr, 4> batch; // the leading dimensions
   bool rowsMerged = false;                    // they are counted as rows: one matrix
 };

@@ -4,7 +4,8 @@
 
 namespace quaver::codegen {
 
-/// The dynamic_quantize that is all of a dispatch and has a kernel: to E4M3 in blocks of 1x128; null otherwise.
+/// The dynamic_quantize that is all of a dispatch and has a kernel: to E4M3 in blocks of 1x128; null
+/// otherwise.
 graph::DynamicQuantizeOp findQuantize(plan_ir::DispatchOp dispatch, const HostTarget &target);
 
 /// Emits its dispatch with the contract of emitGenericKernel.

@@ -100,6 +100,18 @@ std::optional<MatmulConfig> chooseMatmul(const MatmulDesc &d, std::string &refus
   return c;
 }
 
+MatmulConfig chooseConv(FeatureSet features) {
+  const Geometry g = geometry(features);
+  MatmulConfig c{};
+  c.symbol = symbolOf(features, "conv_f32");
+  c.rowsPerGroup = g.blockRows;
+  c.columnsPerGroup = g.mergedColumns;
+  c.scratchBytes = batchedScratchBytes(g);
+  c.grain = 1;
+  c.why = "filters by windows; f32 multiply-add";
+  return c;
+}
+
 QuantizeConfig chooseQuantize1x128(FeatureSet features, int64_t k) {
   // At least 16 KB of input a turn.
   const int64_t groups = std::max<int64_t>(ceilDiv(k, kQuantizeColumns), 1);

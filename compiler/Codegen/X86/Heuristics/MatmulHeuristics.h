@@ -52,6 +52,10 @@ struct MatmulConfig {
 // The choice, or nothing and the reason in `refusal`: one clause naming types, for the message to the user.
 std::optional<MatmulConfig> chooseMatmul(const MatmulDesc &desc, std::string &refusal);
 
+// A 2-D convolution of f32, bf16 or f16 by filters of such. Workgroups = images * groups * ceil(m /
+// rowsPerGroup) * ceil(positions / columnsPerGroup). `layout` is not set: filters are read as they lie.
+MatmulConfig chooseConv(FeatureSet features);
+
 // quantize_1x128 of rows of `k` values. Workgroups = rows * ceil(k / columnsPerGroup).
 struct QuantizeConfig {
   std::string symbol;

@@ -30,6 +30,11 @@ template <class MacT, class PanelT, bool kRoundT, Scaling kScalingT> struct Gemm
   static constexpr int kChunkSteps = kScaling == Scaling::None ? kGeometry.blockSteps : 128 / Mac::kPerStep;
 };
 
+struct ConvShape {
+  int64_t height, width, kernelHeight, kernelWidth, strideY, strideX, padY, padX, dilationY, dilationX,
+      outWidth;
+};
+
 struct GemmArguments {
   const uint8_t *a;
   int64_t aType, aRowStride, aColumnStride;
@@ -46,6 +51,7 @@ struct GemmArguments {
   // Batched products only.
   int64_t batch = 0;
   int64_t bType = 0, bRowStride = 0, bColumnStride = 0;
+  const ConvShape *conv = nullptr; // convolutions only
 };
 
 constexpr int kTileRows = kGeometry.tileRows, kTileColumns = kGeometry.tileColumns;

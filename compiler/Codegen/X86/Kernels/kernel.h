@@ -92,6 +92,18 @@ using BatchOffset = int64_t (*)(int64_t operand, int64_t batch, Constants consta
       int64_t begin, int64_t end, void *scratch, Bindings bindings, Constants constants, Epilogue epilogue,  \
       BatchOffset batch_offset
 
+// Convolutions of contiguous images [images][groups * channels][height][width] by filters [groups * m]
+// [channels][kernel_height][kernel_width]. pad: rows and columns of zeros before the image. The epilogue's
+// batch is image * groups + group, its row a filter of the group, its column y * out_width + x. Workgroups:
+// images * groups x ceilDiv(m, blockRows) x ceilDiv(out_height * out_width, mergedColumns), columns fastest.
+// A plane has fewer than 2^31 elements.
+#define QUAVER_CONV_PARAMETERS                                                                               \
+  const void *x, int64_t x_type, const void *filter, int64_t filter_type, int64_t groups, int64_t channels,  \
+      int64_t height, int64_t width, int64_t kernel_height, int64_t kernel_width, int64_t stride_y,          \
+      int64_t stride_x, int64_t pad_y, int64_t pad_x, int64_t dilation_y, int64_t dilation_x,                \
+      int64_t out_height, int64_t out_width, int64_t m, int64_t begin, int64_t end, void *scratch,           \
+      Bindings bindings, Constants constants, Epilogue epilogue
+
 // Quantization of activations; see quantize_1x128.cpp.
 #define QUAVER_QUANTIZE_PARAMETERS                                                                           \
   const void *x, int64_t x_type, int64_t x_row_stride, uint8_t *codes, int64_t code_row_stride,              \

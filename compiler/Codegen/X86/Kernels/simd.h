@@ -44,6 +44,13 @@ template <int kBits> QUAVER_INLINE I32x shiftLeft(I32x v) { return _mm256_slli_e
 QUAVER_INLINE I32x selectLess(I32x a, I32x b, I32x x, I32x y) {
   return _mm256_blendv_epi8(y, x, _mm256_cmpgt_epi32(b, a));
 }
+QUAVER_INLINE I32x loadInts(const int32_t *p) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(p));
+}
+// base[index] where `valid` is all ones, 0 where it is zero.
+QUAVER_INLINE F32x gather(const float *base, I32x index, I32x valid) {
+  return _mm256_mask_i32gather_ps(zero(), base, index, floats(valid), 4);
+}
 QUAVER_INLINE Half loadHalf(const void *p) { return _mm_loadu_si128(static_cast<const __m128i *>(p)); }
 QUAVER_INLINE F32x halfToFloat(Half v) { return _mm256_cvtph_ps(v); }
 QUAVER_INLINE I32x widenHalf(Half v) { return _mm256_cvtepu16_epi32(v); }
@@ -87,6 +94,11 @@ template <int kBits> QUAVER_INLINE I32x shiftLeft(I32x v) { return _mm512_slli_e
 // a < b ? x : y, signed.
 QUAVER_INLINE I32x selectLess(I32x a, I32x b, I32x x, I32x y) {
   return _mm512_mask_blend_epi32(_mm512_cmpgt_epi32_mask(b, a), y, x);
+}
+QUAVER_INLINE I32x loadInts(const int32_t *p) { return _mm512_loadu_si512(p); }
+// base[index] where `valid` is all ones, 0 where it is zero.
+QUAVER_INLINE F32x gather(const float *base, I32x index, I32x valid) {
+  return _mm512_mask_i32gather_ps(zero(), _mm512_cmpgt_epi32_mask(splat(0), valid), index, base, 4);
 }
 QUAVER_INLINE Half loadHalf(const void *p) { return _mm256_loadu_si256(static_cast<const __m256i *>(p)); }
 QUAVER_INLINE F32x halfToFloat(Half v) { return _mm512_cvtph_ps(v); }

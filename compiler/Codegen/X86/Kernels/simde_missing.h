@@ -63,6 +63,20 @@ QUAVER_SIMDE_INLINE __m128i quaver_mm512_cvtepi32_epi8(__m512i v) {
   return simde__m128i_from_private(out);
 }
 
+// base[index] of the lanes in `mask`, the others from `rest`.
+QUAVER_SIMDE_INLINE __m512 quaver_mm512_mask_i32gather_ps(__m512 rest, __mmask16 mask, __m512i index,
+                                                          const float *base) {
+  const simde__m512i_private at = simde__m512i_to_private(index);
+  simde__m512_private out = simde__m512_to_private(rest);
+  for (int i = 0; i < 16; ++i)
+    if (mask >> i & 1)
+      out.f32[i] = base[at.i32[i]];
+  return simde__m512_from_private(out);
+}
+
+#undef _mm512_mask_i32gather_ps
+#define _mm512_mask_i32gather_ps(rest, mask, index, base, scale)                                             \
+  quaver_mm512_mask_i32gather_ps(rest, mask, index, base) // scale: 4, all that kernels use
 #define _mm512_cvtepi32_epi8 quaver_mm512_cvtepi32_epi8
 #define _mm512_cvtph_ps quaver_mm512_cvtph_ps
 #define _mm512_cvtepu16_epi32 quaver_mm512_cvtepu16_epi32
