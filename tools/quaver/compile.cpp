@@ -12,7 +12,9 @@ void CompileOptions::add_to(CLI::App *sub, bool with_output) {
     sub->add_option("-o,--output", output, "the artifact to write")->required();
   sub->add_option("--target", targets, "host, x86-64-v3, x86-64-v4, x86-64-v4+bf16; several by commas")
       ->delimiter(',');
-  sub->add_option("--precision", precision, "source, fp32, bf16, fp8, fp8-weights");
+  sub->add_option(
+      "--precision", precision,
+      "source, fp32, bf16, fp16, fp8, fp8-weights, fp8-mx, deepseek-v3, deepseek-671b, or a policy file");
   sub->add_option("--dim", dims, "range of a dimension symbol: seq=1:4096 or batch=8");
   sub->add_flag("--strict", strict, "an operation that is not computed as decided is an error");
   sub->add_option("--emit-stages", emit_stages, "write the module after every stage into this folder");
