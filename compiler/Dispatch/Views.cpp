@@ -104,14 +104,26 @@ static bool isWeight(Value v) {
   return false;
 }
 
+static bool isDequantized(Value v) {
+  while (auto t = v.getDefiningOp<TransposeOp>())
+    v = t.getInput();
+  return v.getDefiningOp<DequantizeOp>() != nullptr;
+}
+
 bool acceptsView(Operation *contraction, unsigned i) {
   auto m = dyn_cast<MatmulOp>(contraction);
-  return m && (i == 1 || isa_and_nonnull<DequantizeOp>(m.getLhs().getDefiningOp()) || !isWeight(m.getRhs()));
+  if (!m)
+    return false;
+  // Codes are multiplied as they are by codes of a weight only; others become floats first.
+  if (isDequantized(m->getOperand(i)))
+    return isWeight(m.getRhs()) && isDequantized(m.getRhs());
+  return i == 1 || !isWeight(m.getRhs());
 }
 
 llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
   auto isViewOp = [](Operation *op) {
-    return isa<TransposeOp, ExpandOp, DequantizeOp>(op) || (classify(op) == OpClass::Alias && !isa<BitcastOp>(op));
+    return isa<TransposeOp, ExpandOp, DequantizeOp>(op) ||
+           (classify(op) == OpClass::Alias && !isa<BitcastOp>(op));
   };
   llvm::DenseSet<Operation *> views;
   for (Operation &op : llvm::reverse(block)) {

@@ -34,6 +34,7 @@ struct Problem {
   ElementType aType, bType;
   bool aScaled = false, bScaled = false;
   int64_t aColumnStride = 1, aRowStride = 0;
+  PackedLayout layout;
   std::vector<uint8_t> a, b, packed;
   std::vector<float> aScales, bScales;
   std::vector<double> aValues, bValues;
@@ -46,7 +47,7 @@ void put(std::vector<uint8_t> &bytes, ElementType type, int64_t index, float val
 
 // integer(i, j): small integers that every format holds.
 template <class AValue, class BValue>
-Problem makeProblem(FeatureSet features, Case c, ElementType aType, ElementType bType, bool aScaled,
+Problem makeProblem(const PackedLayout &layout, Case c, ElementType aType, ElementType bType, bool aScaled,
                     bool bScaled, bool aTransposed, AValue aValue, BValue bValue) {
   Problem p;
   p.c = c;
@@ -70,7 +71,7 @@ Problem makeProblem(FeatureSet features, Case c, ElementType aType, ElementType 
       p.bValues[i * c.n + j] = double(bValue(i, j));
       put(p.b, bType, i * c.n + j, float(bValue(i, j)));
     }
-  const PackedLayout layout = packedLayout(features, bType);
+  p.layout = layout;
   p.packed.resize(packedBytes(layout, c.k, c.n), 0xAA);
   pack(layout, {c.k, c.n, c.n, 1}, p.b.data(), p.packed.data());
   for (int64_t i = 0; aScaled && i < c.m * p.kBlocks(); ++i)
@@ -114,9 +115,12 @@ struct Kind {
   ElementType bType;
   bool aScaled, bScaled;
   std::vector<ElementType> aTypes;
+  bool inF32 = false; // multiplies in f32 whatever the weights are
 };
 const Kind kKinds[] = {
     {"f32_gemm", &KernelSet::f32Gemm, F32, false, false, {F32, BF16, F16}},
+    {"f16_gemm", &KernelSet::f16Gemm, F16, false, false, {F32, BF16, F16}, true},
+    {"f32_e4m3_gemm", &KernelSet::f32E4m3Gemm, F8E4M3FN, false, true, {F32, BF16, F16}, true},
     {"bf16_gemm", &KernelSet::bf16Gemm, BF16, false, false, {F32, BF16, F16}},
     {"bf16_e4m3_gemm", &KernelSet::bf16E4m3Gemm, F8E4M3FN, false, true, {F32, BF16}},
     {"e4m3_e4m3_gemm", &KernelSet::e4m3E4m3Gemm, F8E4M3FN, true, true, {F8E4M3FN}},
@@ -127,8 +131,8 @@ protected:
   const KernelSet &set() const { return std::get<0>(GetParam()); }
   const Kind &kind() const { return std::get<1>(GetParam()); }
   template <class A, class B> Problem problem(Case c, ElementType aType, bool transposed, A a, B b) const {
-    return makeProblem(set().features, c, aType, kind().bType, kind().aScaled, kind().bScaled, transposed, a,
-                       b);
+    return makeProblem(packedLayout(set().features, kind().bType, kind().inF32), c, aType, kind().bType,
+                       kind().aScaled, kind().bScaled, transposed, a, b);
   }
   Result run(const Problem &p, int64_t pieces = 1) const {
     return test::run(set(), set().*kind().gemm, p, pieces);
@@ -214,7 +218,7 @@ TEST_P(EverySet, EveryCodeOfTheWeights) {
       const uint16_t code = uint16_t(is8 ? j : j * 16 + 8);
       std::memcpy(&p.b[(3 * n + j) * bytes_of(kind().bType)], &code, bytes_of(kind().bType));
     }
-    pack(packedLayout(set().features, kind().bType), {9, n, n, 1}, p.b.data(), p.packed.data());
+    pack(p.layout, {9, n, n, 1}, p.b.data(), p.packed.data());
     const Result found = run(p);
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
@@ -251,7 +255,7 @@ TEST_P(EverySet, EveryCodeOfTheActivations) {
       float expected = decode(aType, uint32_t(is8 ? i : i * 32 + 16));
       if (std::fabs(expected) < 0x1p-126f && expected != 0)
         continue;
-      if (aType == F16 && kind().bType != F32)
+      if (aType == F16 && kind().bType != F32 && !kind().inF32)
         expected = decode_bf16(encode_bf16(expected));
       if (p.aScaled)
         expected *= p.aScales[i];

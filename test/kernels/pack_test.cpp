@@ -9,8 +9,8 @@ namespace {
 
 using enum ElementType;
 std::vector<PackedLayout> layouts() {
-  return {{F32, 16, 1},  {F32, 32, 1},      {BF16, 16, 1},     {BF16, 32, 1},
-          {BF16, 32, 2}, {F8E4M3FN, 16, 1}, {F8E4M3FN, 32, 1}, {F8E4M3FN, 32, 2}};
+  return {{F32, 16, 1},  {F32, 32, 1},  {F16, 16, 1},      {F16, 32, 1},      {BF16, 16, 1},
+          {BF16, 32, 1}, {BF16, 32, 2}, {F8E4M3FN, 16, 1}, {F8E4M3FN, 32, 1}, {F8E4M3FN, 32, 2}};
 }
 
 TEST(Pack, NamesRoundTrip) {

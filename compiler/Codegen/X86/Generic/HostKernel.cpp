@@ -9,10 +9,13 @@ using namespace mlir;
 namespace quaver::codegen {
 
 // The generic path computes simple ops only.
-static LogicalResult decomposeWithin(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes) {
+static LogicalResult decomposeWithin(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
+                                     llvm::function_ref<bool(Operation *)> keep) {
   SmallVector<graph::DecomposeInterface> composites(
       dispatch.getBody().front().getOps<graph::DecomposeInterface>());
   for (graph::DecomposeInterface op : composites) {
+    if (keep(op))
+      continue;
     Operation *before = op->getPrevNode();
     OpBuilder b(op);
     auto values = op.decompose(b);
@@ -28,6 +31,14 @@ static LogicalResult decomposeWithin(plan_ir::DispatchOp dispatch, graph::ShapeA
   return success();
 }
 
+// Is it a dequantize that only products read, perhaps transposed?
+static bool isOperandOfProduct(Operation *op) {
+  return isa<graph::DequantizeOp, graph::TransposeOp>(op) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return isa<graph::MatmulOp>(user) || (isa<graph::TransposeOp>(user) && isOperandOfProduct(user));
+         });
+}
+
 LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
                              const HostTarget &target, ModuleOp kernels, StringRef symbol) {
   for (Operation &op : dispatch.getBody().front())
@@ -35,12 +46,14 @@ LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis 
       return emitLoopKernel(dispatch, shapes, target, kernels, symbol);
   if (auto quantize = findQuantize(dispatch, target))
     return emitQuantize(quantize, dispatch, shapes, target, kernels, symbol);
+  if (failed(decomposeWithin(dispatch, shapes, isOperandOfProduct)))
+    return failure();
   std::string why;
   if (auto p = findProduct(dispatch, shapes, target, why))
     return emitProduct(*p, dispatch, shapes, target, kernels, symbol);
   if (auto conv = findConvolution(dispatch, shapes, target, why))
     return emitConvolution(conv, dispatch, shapes, target, kernels, symbol);
-  if (failed(decomposeWithin(dispatch, shapes)))
+  if (failed(decomposeWithin(dispatch, shapes, [](Operation *) { return false; })))
     return failure();
   if (failed(emitGenericKernel(dispatch, shapes, target, kernels, symbol)))
     return failure();

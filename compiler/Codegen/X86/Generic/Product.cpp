@@ -66,8 +66,6 @@ static std::string whyNotScales(const Product &p) {
     return "the left side's scales are not in blocks of 1x128";
   if (p.rhs.scales && !(isBlock(p.rhs.scales->rowBlock, 128) && isBlock(p.rhs.scales->columnBlock, 128)))
     return "the right side's scales are not in blocks of 128x128";
-  if (p.rhs.scales && !p.lhs.scales && p.lhs.type != ElementType::BF16)
-    return "the left side would be rounded to bf16";
   return "";
 }
 
@@ -76,7 +74,8 @@ static bool chooseKernel(Product &p, plan_ir::DispatchOp dispatch, x86::FeatureS
                          std::string &why) {
   x86::MatmulDesc desc;
   desc.features = features, desc.lhs = p.lhs.type, desc.rhs = p.rhs.type;
-  desc.inBf16 = p.lhs.type == ElementType::BF16 && p.rhs.type == ElementType::BF16;
+  desc.inBf16 =
+      p.lhs.type == ElementType::BF16 && p.rhs.type != ElementType::F32 && p.rhs.type != ElementType::F16;
   std::string refusal = whyNotScales(p);
   bool isPackable = refusal.empty() && p.rowsMerged && isWeight(p.rhs, p.op.getRhs(), dispatch);
   auto view = isPackable ? denseView(p.rhs) : std::nullopt;

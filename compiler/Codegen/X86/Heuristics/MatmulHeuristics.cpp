@@ -33,14 +33,16 @@ std::string_view packedKernel(const MatmulDesc &d, std::string &refusal) {
   }
   switch (d.rhs) {
   case ElementType::F32:
+  case ElementType::F16:
     if (!d.inBf16)
-      return "f32_gemm";
-    refusal = "f32 weights cannot be multiplied in bf16: cast them to bf16 first";
+      return d.rhs == ElementType::F32 ? "f32_gemm" : "f16_gemm";
+    refusal = std::string(short_name(d.rhs)) +
+              " weights cannot be multiplied in bf16: cast them to bf16 first";
     return {};
   case ElementType::BF16:
     return "bf16_gemm";
   case ElementType::F8E4M3FN:
-    return "bf16_e4m3_gemm";
+    return d.inBf16 ? "bf16_e4m3_gemm" : "f32_e4m3_gemm";
   default:
     refusal = "no x86 kernel multiplies " + typesOf(d);
     return {};
@@ -88,9 +90,9 @@ std::optional<MatmulConfig> chooseMatmul(const MatmulDesc &d, std::string &refus
   const std::string_view kernel = packedKernel(d, refusal);
   if (kernel.empty())
     return std::nullopt;
-  const bool pairs = kernel != "f32_gemm";
+  const bool pairs = kernel != "f32_gemm" && kernel != "f16_gemm" && kernel != "f32_e4m3_gemm";
   c.symbol = symbolOf(d.features, kernel);
-  c.layout = packedLayout(d.features, d.rhs);
+  c.layout = packedLayout(d.features, d.rhs, !pairs);
   c.columnsPerGroup = g.groupColumns;
   c.scratchBytes = scratchBytes(g, ceilDiv(d.k, c.layout.pair));
   // Neighbouring groups share the packed rows of A; but leave enough pieces for a few workers.

@@ -28,9 +28,9 @@ struct MatmulDesc {
   FeatureSet features = FeatureSet::Avx2;
   ElementType lhs = ElementType::F32; // F32, BF16, F16, or F8E4M3FN with 1x128 scales
   ElementType rhs =
-      ElementType::F32; // F32, BF16, or F8E4M3FN with 128x128 scales (scales may also be one for all)
+      ElementType::F32; // F32, F16, BF16, or F8E4M3FN with 128x128 scales (scales may also be one for all)
   RhsSource source = RhsSource::Packed;
-  // Products computed in bf16 (operands rounded to it) rather than f32. Implied by BF16 or F8E4M3FN weights.
+  // Products computed in bf16 (operands rounded to it) rather than f32. Implied by BF16 weights.
   bool inBf16 = false;
   int64_t n = -1, k = -1; // -1: known only at run time (Strided only)
 

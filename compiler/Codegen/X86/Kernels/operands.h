@@ -197,6 +197,16 @@ struct Bf16Panel {
   }
 };
 
+// f16, widened to f32.
+struct F16Panel {
+  static constexpr int kBytesPerStep = 4 * kWidth;
+  static constexpr bool kDecodes = true;
+  static constexpr float kFactor = 1;
+  QUAVER_INLINE Columns decode(const uint8_t *p) {
+    return {halfToFloat(loadHalf(p)), halfToFloat(loadHalf(p + 2 * kWidth))};
+  }
+};
+
 // E4M3, decoded to f32 / 256 through f16. NaN codes, which no sane weight has, are looked for in whole
 // vectors of codes and mended off the path.
 struct E4m3Panel {

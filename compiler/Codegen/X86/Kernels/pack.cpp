@@ -7,9 +7,9 @@ namespace quaver::x86 {
 namespace {
 
 bool isValid(const PackedLayout &l) {
-  const bool knownType =
-      l.type == ElementType::F32 || l.type == ElementType::BF16 || l.type == ElementType::F8E4M3FN;
-  const bool pairFits = l.pair == 1 || (l.pair == 2 && l.type != ElementType::F32 && l.panel == 32);
+  const bool canPair = l.type == ElementType::BF16 || l.type == ElementType::F8E4M3FN;
+  const bool knownType = canPair || l.type == ElementType::F32 || l.type == ElementType::F16;
+  const bool pairFits = l.pair == 1 || (l.pair == 2 && canPair && l.panel == 32);
   return knownType && (l.panel == 16 || l.panel == 32) && pairFits;
 }
 
@@ -53,10 +53,11 @@ template <class T> void unpackAs(const PackedLayout &l, const DenseView &v, cons
 
 } // namespace
 
-PackedLayout packedLayout(FeatureSet set, ElementType type) {
-  const bool pairs = set == FeatureSet::Avx512Bf16 && type != ElementType::F32;
+PackedLayout packedLayout(FeatureSet set, ElementType type, bool inF32) {
+  const bool pairs =
+      set == FeatureSet::Avx512Bf16 && !inF32 && type != ElementType::F32 && type != ElementType::F16;
   const PackedLayout layout{type, geometry(set).tileColumns, pairs ? 2 : 1};
-  assert(isValid(layout) && "packedLayout: f32, bf16 or f8E4M3FN weights");
+  assert(isValid(layout) && "packedLayout: f32, f16, bf16 or f8E4M3FN weights");
   return layout;
 }
 
@@ -66,7 +67,8 @@ std::string layoutName(const PackedLayout &layout) {
 }
 
 std::optional<PackedLayout> layoutFromName(std::string_view name) {
-  for (const ElementType type : {ElementType::F32, ElementType::BF16, ElementType::F8E4M3FN})
+  for (const ElementType type :
+       {ElementType::F32, ElementType::F16, ElementType::BF16, ElementType::F8E4M3FN})
     for (const int panel : {16, 32})
       for (const int pair : {1, 2}) {
         const PackedLayout layout{type, panel, pair};

@@ -2,7 +2,7 @@
 // runs at compile time, at load time and in tests.
 //
 // Columns are cut into panels of one register tile; within a panel, step after step of K:
-//   panel16_f32, panel32_f32       [ceil(n/P)][k][P]            also _bf16, _e4m3 (bytes are the codes)
+//   panel16_f32, panel32_f32       [ceil(n/P)][k][P]            also _bf16, _f16, _e4m3 (bytes are the codes)
 //   panel32x2_bf16                 [ceil(n/32)][ceil(k/2)][32][2]  two neighbours in K lie together, for
 //   vdpbf16ps panel32x2_e4m3                 [ceil(n/32)][ceil(k/2)][64]  as above, the 64 codes of a step
 //   dealt so that unpacking
@@ -20,15 +20,16 @@
 namespace quaver::x86 {
 
 struct PackedLayout {
-  ElementType type = ElementType::F32; // F32, BF16 or F8E4M3FN
+  ElementType type = ElementType::F32; // F32, F16, BF16 or F8E4M3FN
   int panel = 32;                      // columns of a panel: 16 or 32
   int pair = 1;                        // neighbours in K that lie together: 1, or 2 (BF16, F8E4M3FN)
 
   bool operator==(const PackedLayout &) const = default;
 };
 
-// The layout that kernels of `set` want for weights of `type`.
-PackedLayout packedLayout(FeatureSet set, ElementType type);
+// The layout that kernels of `set` want for weights of `type`. inF32: that multiply in f32 what others
+// multiply in bf16.
+PackedLayout packedLayout(FeatureSet set, ElementType type, bool inF32 = false);
 
 // "panel32x2_e4m3": the plan's Weight.storage.
 std::string layoutName(const PackedLayout &layout);
