@@ -133,7 +133,9 @@ llvm::DenseSet<Operation *> findViews(Block &block, ShapeAnalysis &shapes) {
       Operation *user = use.getOwner();
       if (user->getBlock() != &block || (use.getOperandNumber() > 0 && isSizeOperand(use)))
         return false;
-      return views.contains(user) || acceptsView(user, use.getOperandNumber());
+      bool isScaled = isa<DequantizeOp>(op); // products see codes through transposes alone
+      return (views.contains(user) && (!isScaled || isa<TransposeOp>(user))) ||
+             acceptsView(user, use.getOperandNumber());
     });
     if (only)
       views.insert(&op);
