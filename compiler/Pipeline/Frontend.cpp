@@ -108,10 +108,15 @@ Status Frontend::simplify() {
     pm.addPass(createCSEPass());
   }));
   std::vector<precision::Decision> decisions;
-  if (mlir::failed(precision::apply(*model.module, options.precision, options.strict, &decisions)))
+  Status dumped = OkStatus();
+  auto onStage = [&](const char *stage, ModuleOp module) {
+    if (dumped.ok())
+      dumped = dump(stage, module);
+  };
+  if (mlir::failed(precision::apply(*model.module, options.precision, options.strict, &decisions, onStage)))
     return failed("precision");
+  QUAVER_RETURN_IF_ERROR(dumped);
   precisionDecisions = decisionsReport(decisions);
-  QUAVER_RETURN_IF_ERROR(dump("precision", *model.module));
   // Before decomposing: a quantized weight becomes codes and scales, not the arithmetic that makes them.
   if (mlir::failed(foldWeights(*model.module, model.weights)))
     return failed("fold-weights");

@@ -108,39 +108,53 @@ static LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(OpPassMa
   return pm.run(module);
 }
 
-LogicalResult apply(ModuleOp module, const std::string &policy, bool strict,
-                    std::vector<Decision> *decisions) {
-  module.getContext()->loadDialect<scale::ScaleDialect>();
-  bool isDecided = policy != "source";
-  if (isDecided) {
-    if (failed(exposeProducts(module)) || failed(runPasses(module, [](OpPassManager &pm) {
-          pm.nest<func::FuncOp>().addPass(createWidenFloatsPass());
-        })))
-      return failure();
-    AssignPrecisionPassOptions options;
-    options.policyName = policy;
-    if (failed(runPasses(module, [&](OpPassManager &pm) { pm.addPass(createAssignPrecisionPass(options)); })))
-      return failure();
-  }
-  if (decisions)
-    *decisions = decisionsOf(module);
+static LogicalResult refuseFallbacks(ModuleOp module) {
   bool refused = false;
   module.walk([&](Operation *op) {
-    if (!strict || !op->hasAttr(kFallback))
+    if (!op->hasAttr(kFallback))
       return;
     op->emitOpError() << "cannot be computed as decided ("
                       << op->getAttrOfType<StringAttr>(kReason).getValue()
                       << "); compile without --strict to accept that";
     refused = true;
   });
-  if (refused)
+  return failure(refused);
+}
+
+LogicalResult apply(ModuleOp module, const std::string &policy, bool strict, std::vector<Decision> *decisions,
+                    const StageHook &onStage) {
+  module.getContext()->loadDialect<scale::ScaleDialect>();
+  auto stage = [&](const char *name, llvm::function_ref<void(OpPassManager &)> add) {
+    if (failed(runPasses(module, add)))
+      return failure();
+    if (onStage)
+      onStage(name, module);
+    return success();
+  };
+  bool isDecided = policy != "source";
+  if (isDecided) {
+    AssignPrecisionPassOptions options;
+    options.policyName = policy;
+    if (failed(exposeProducts(module)) || failed(stage("assign-precision", [&](OpPassManager &pm) {
+          pm.nest<func::FuncOp>().addPass(createWidenFloatsPass());
+          pm.addPass(createAssignPrecisionPass(options));
+        })))
+      return failure();
+  }
+  if (decisions)
+    *decisions = decisionsOf(module);
+  if (strict && failed(refuseFallbacks(module)))
     return failure();
-  return runPasses(module, [&](OpPassManager &module) {
+  if (isDecided && failed(stage("scale", [](OpPassManager &module) {
+        OpPassManager &pm = module.nest<func::FuncOp>();
+        pm.addPass(createMaterializePrecisionPass());
+        pm.addPass(createCSEPass());
+        pm.addPass(createVerifyScaleBorderPass());
+      })))
+    return failure();
+  return stage("precision", [&](OpPassManager &module) {
     OpPassManager &pm = module.nest<func::FuncOp>();
     if (isDecided) {
-      pm.addPass(createMaterializePrecisionPass());
-      pm.addPass(createCSEPass());
-      pm.addPass(createVerifyScaleBorderPass());
       pm.addPass(createExplodeScaledTensorsPass());
       pm.addPass(createCSEPass());
     }

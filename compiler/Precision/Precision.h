@@ -3,6 +3,7 @@
 #include "compiler/Precision/Policy/Policy.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/base/status.h"
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -19,12 +20,15 @@ struct Decision {
 /// Is this `source`, a preset, or a policy file without a mistake? An error says what is allowed.
 Status check(const std::string &policy);
 
+/// Called with the module after each stage: "assign-precision", "scale" (with scaled tensors), "precision".
+using StageHook = std::function<void(const char *stage, mlir::ModuleOp module)>;
+
 /// Makes the module compute as the preset or policy file says. `decisions` receives one entry per product and
 /// table look-up, in the order of the module. `strict`: an op that cannot have the formats that the policy
 /// wants is an error on that op, and nothing else happens. Leaves graph ops only; fails with a diagnostic on
 /// the op at fault.
 mlir::LogicalResult apply(mlir::ModuleOp module, const std::string &policy, bool strict = false,
-                          std::vector<Decision> *decisions = nullptr);
+                          std::vector<Decision> *decisions = nullptr, const StageHook &onStage = {});
 
 /// The decisions written on a module's ops as attributes, and "as the file has it" for products without one.
 std::vector<Decision> decisionsOf(mlir::ModuleOp module);

@@ -273,6 +273,7 @@ LogicalResult ShapeRules::visit(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || op->getNumResults() == 0) return success();
   if (op->getName().getStringRef() == "plan.dispatch") return dispatch(op);
   if (isa<IfOp, WhileOp>(op)) return control(op);
+  if (auto other = dyn_cast<InferShapesInterface>(op)) return other.inferShapes(a);
   if (isa<GetWeightOp>(op)) {
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
     if (!type || !type.hasStaticShape()) return op->emitOpError() << "needs a static tensor type";

@@ -15,6 +15,9 @@
 #include "dialects/Graph/IR/GraphEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Graph/IR/GraphAttrs.h.inc"
+namespace quaver::graph {
+class ShapeAnalysis;
+}
 #include "dialects/Graph/IR/GraphInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Graph/IR/GraphOps.h.inc"

@@ -14,4 +14,13 @@ def Graph_DecomposeInterface : OpInterface<"DecomposeInterface"> {
     "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
+// Ops of other dialects that stand in a graph function for a while.
+def Graph_InferShapesInterface : OpInterface<"InferShapesInterface"> {
+  let cppNamespace = "::quaver::graph";
+  let description = "Ops outside `graph` whose results ShapeAnalysis knows.";
+  let methods = [InterfaceMethod<
+    "Records the sizes of every result, given those of the operands. Fails with a diagnostic on the op where they contradict its rules.",
+    "::llvm::LogicalResult", "inferShapes", (ins "::quaver::graph::ShapeAnalysis &":$shapes)>];
+}
+
 #endif

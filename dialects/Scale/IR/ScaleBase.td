@@ -53,7 +53,8 @@ def Scale_PrecisionAttr : AttrDef<Scale_Dialect, "Precision"> {
 
 def Scale_AnyTensor : AnyTypeOf<[AnyRankedTensor, Scale_TensorType]>;
 
-class Scale_Op<string mnemonic, list<Trait> traits = []> : Op<Scale_Dialect, mnemonic, !listconcat([Pure], traits)> {
+class Scale_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Scale_Dialect, mnemonic, !listconcat([Pure, DeclareOpInterfaceMethods<Graph_InferShapesInterface>], traits)> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
 }

@@ -2,6 +2,7 @@
 #include "compiler/Interpreter/Interpreter.h"
 #include "compiler/Precision/Passes.h"
 #include "compiler/Precision/Precision.h"
+#include "dialects/Graph/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "test/compiler/Precision/run_text.h"
 #include "test/compiler/dispatch/model_inputs.h"
@@ -82,6 +83,7 @@ TEST_P(Presets, EachPassKeepsWhatItMust) {
   ASSERT_TRUE(m.model.module) << m.errors;
   auto asInFile = m.run();
   ASSERT_FALSE(asInFile.empty()) << m.errors;
+  ASSERT_TRUE(m.apply(graph::createFoldShapesPass())) << m.errors;
   // An FP32 model has nothing to widen, and deciding changes nothing.
   ASSERT_TRUE(m.apply(precision::createWidenFloatsPass())) << m.errors;
   precision::AssignPrecisionPassOptions options;
@@ -111,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"bert-tiny", "fp8-weights", 23}, Case{"gpt2-tiny", "bf16", 40},
                       Case{"gpt2-tiny", "fp8", 20}, Case{"llama-tiny", "bf16", 40},
                       Case{"llama-tiny", "fp8", 18}, Case{"llama-tiny-opset23", "fp8-weights", 20},
-                      Case{"cnn-tiny-unfolded", "bf16", 40}, Case{"cnn-tiny-unfolded", "fp8", 20}),
+                      Case{"cnn-tiny-unfolded", "bf16", 40}, Case{"cnn-tiny-unfolded", "fp8", 20}, Case{"mixtral-tiny-loop", "fp8", 8}),
     [](auto &info) {
       return test::identifierOf(info.param.model) + "_" + test::identifierOf(info.param.preset);
     });
