@@ -108,9 +108,9 @@ Value materialize(OpBuilder &b, Operation *op, const interpreter::Tensor &value,
       program = w->program.empty() ? program : w->program + ", " + program;
       break;
     }
-  std::vector<char> bytes(value.span().begin(), value.span().end());
-  std::string symbol =
-      weights.add(source.empty() ? "folded" : source, type, std::move(bytes), source, program);
+  auto owner = std::make_shared<const interpreter::Tensor>(value);
+  std::string symbol = weights.add(source.empty() ? "folded" : source,
+                                   WeightData{type, owner->span(), source, program, owner});
   OpBuilder top(module.getContext());
   top.setInsertionPointToStart(module.getBody());
   graph::WeightOp::create(top, op->getLoc(), symbol, type, source, "", 0, storageBytes(type));
@@ -151,6 +151,9 @@ LogicalResult foldWeights(ModuleOp module, WeightStore &weights) {
     if (auto q = dyn_cast<graph::DynamicQuantizeOp>(op))
       weights.pair(symbols[0], symbols[1], recipeOf(q.getBlocks()));
     operands.clear();
+    for (Value v : op->getOperands())
+      if (auto get = v.getDefiningOp<graph::GetWeightOp>())
+        weights.release(get.getWeight());
     SmallVector<Operation *> sources;
     for (Value v : op->getOperands())
       if (Operation *from = v.getDefiningOp(); !llvm::is_contained(sources, from))

@@ -1,4 +1,5 @@
 #include "compiler/Weights/WeightStore.h"
+#include "runtime/base/mapped_file.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -35,6 +36,12 @@ void WeightStore::pair(llvm::StringRef codes, llvm::StringRef scales, llvm::Stri
 const WeightData *WeightStore::find(StringRef name) const {
   auto it = weights.find(name);
   return it == weights.end() ? nullptr : &it->second;
+}
+
+void WeightStore::release(StringRef name) const {
+  const WeightData *w = find(name);
+  if (w && w->isMapped)
+    MappedFile::release(std::as_bytes(std::span(w->bytes.data(), w->bytes.size())));
 }
 
 size_t WeightStore::ownedBytes() const {

@@ -19,6 +19,7 @@ struct WeightData {
   std::shared_ptr<const void> owner;   // keeps the bytes alive: a mapped file, or the vector that holds them
   std::string scales;                  // FP8 codes: the symbol of the weight that holds their scales
   std::string recipe;                  // and how they are laid out: 128x128, per_tensor, ...; empty elsewhere
+  bool isMapped = false;               // the bytes are part of a MappedFile
 };
 
 /// Symbol name -> bytes. Spans point into mapped files wherever nothing was computed, so that compiling needs no second copy of a
@@ -32,6 +33,8 @@ public:
   /// Says that `codes` are scaled by `scales` (both symbols of this store).
   void pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe);
   const WeightData *find(llvm::StringRef name) const;
+  /// Memory of a mapped weight may go until it is read again; nothing for others.
+  void release(llvm::StringRef name) const;
   void erase(llvm::StringRef name) { weights.erase(name); }
   /// Bytes of weights that are owned, not mapped.
   size_t ownedBytes() const;

@@ -183,7 +183,7 @@ StatusOr<Value> Importer::constant(const onnx::Tensor &tensor, StringRef name, s
   if (type.getNumElements() <= limit) {
     op = graph::ConstantOp::create(b, loc, type, attributeOf(type, bytes.bytes));
   } else {
-    std::string symbol = out.weights.add(name, WeightData{type, bytes.bytes, name.str(), "", bytes.owner});
+    std::string symbol = out.weights.add(name, WeightData{type, bytes.bytes, name.str(), "", bytes.owner, "", "", bytes.isMapped});
     OpBuilder top(&context);
     top.setInsertionPoint(entry);
     graph::WeightOp::create(top, loc, symbol, type, name, "", 0, bytes.bytes.size());

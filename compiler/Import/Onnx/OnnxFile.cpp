@@ -151,7 +151,7 @@ Status OnnxFile::read(ArrayRef<char> bytes) {
 std::optional<TensorBytes> OnnxFile::stripped(int index) const {
   auto it = spans.find(index);
   if (it == spans.end()) return std::nullopt;
-  return TensorBytes{it->second, owner};
+  return TensorBytes{it->second, owner, bool(owner)}; // only open() has an owner: the mapped file
 }
 
 static bool isInside(const fs::path &file, const std::string &folder) {
@@ -192,7 +192,7 @@ StatusOr<TensorBytes> OnnxFile::external(const onnx::Tensor &tensor) {
   if (length == UINT64_MAX) length = all.size() - offset;
   if (length > all.size() - offset)
     return bad("bytes ", offset, " to ", offset, " + ", length, " are past the end of ", location, " (", all.size(), " bytes)");
-  return TensorBytes{all.slice(offset, length), cached->second.owner};
+  return TensorBytes{all.slice(offset, length), cached->second.owner, true};
 }
 
 } // namespace quaver::import

@@ -11,6 +11,7 @@ namespace quaver::import {
 struct TensorBytes {
   llvm::ArrayRef<char> bytes;
   std::shared_ptr<const void> owner;
+  bool isMapped = false; // a part of a MappedFile
 };
 
 class OnnxFile {

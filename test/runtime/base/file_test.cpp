@@ -1,6 +1,7 @@
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/mapped_file.h"
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -49,6 +50,21 @@ TEST_F(FileTest, maps_an_empty_file) {
   auto file = MappedFile::open(path("empty"));
   ASSERT_TRUE(file.ok());
   EXPECT_TRUE(file->bytes().empty());
+}
+
+TEST_F(FileTest, released_bytes_come_back_from_the_file) {
+  std::string text(100000, 'x');
+  for (size_t i = 0; i < text.size(); ++i)
+    text[i] = char('a' + i % 23);
+  ASSERT_TRUE(write_file_atomically(path("a"), text).ok());
+  auto file = MappedFile::open(path("a"));
+  ASSERT_TRUE(file.ok());
+  auto matches = [&] { return std::memcmp(file->bytes().data(), text.data(), text.size()) == 0; };
+  EXPECT_TRUE(matches());
+  MappedFile::release(file->bytes().subspan(100, 90000));
+  MappedFile::release(file->bytes().subspan(5, 10));
+  MappedFile::release({});
+  EXPECT_TRUE(matches());
 }
 
 TEST_F(FileTest, maps_nothing_but_regular_files) {
