@@ -1,5 +1,6 @@
 #include "compiler/Pipeline/FoldWeights.h"
 #include "compiler/Interpreter/Interpreter.h"
+#include "compiler/Pipeline/ScaleLint.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringSet.h"
@@ -148,8 +149,10 @@ LogicalResult foldWeights(ModuleOp module, WeightStore &weights) {
         symbols.push_back(get.getWeight());
       }
     }
-    if (auto q = dyn_cast<graph::DynamicQuantizeOp>(op))
+    if (auto q = dyn_cast<graph::DynamicQuantizeOp>(op)) {
       weights.pair(symbols[0], symbols[1], recipeOf(q.getBlocks()));
+      lintQuantizedWeight(op, weights.find(symbols[0])->sourceName, operands[0], (*values)[0], q.getBlocks());
+    }
     operands.clear();
     for (Value v : op->getOperands())
       if (auto get = v.getDefiningOp<graph::GetWeightOp>())

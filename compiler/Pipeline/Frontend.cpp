@@ -2,6 +2,7 @@
 #include "compiler/Codegen/Common/KernelEmission.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Pipeline/FoldWeights.h"
+#include "compiler/Pipeline/ScaleLint.h"
 #include "compiler/Precision/Precision.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Graph/Transforms/Passes.h"
@@ -107,6 +108,7 @@ Status Frontend::simplify() {
     pm.addPass(graph::createFoldShapesPass());
     pm.addPass(createCSEPass());
   }));
+  lintGivenScales(*model.module, model.weights);
   std::vector<precision::Decision> decisions;
   Status dumped = OkStatus();
   auto onStage = [&](const char *stage, ModuleOp module) {

@@ -113,7 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"bert-tiny", "fp8-weights", 23}, Case{"gpt2-tiny", "bf16", 40},
                       Case{"gpt2-tiny", "fp8", 20}, Case{"llama-tiny", "bf16", 40},
                       Case{"llama-tiny", "fp8", 18}, Case{"llama-tiny-opset23", "fp8-weights", 20},
-                      Case{"cnn-tiny-unfolded", "bf16", 40}, Case{"cnn-tiny-unfolded", "fp8", 20}, Case{"mixtral-tiny-loop", "fp8", 8}),
+                      Case{"cnn-tiny-unfolded", "bf16", 40}, Case{"cnn-tiny-unfolded", "fp8", 20},
+                      Case{"mixtral-tiny-loop", "fp8", 8}),
     [](auto &info) {
       return test::identifierOf(info.param.model) + "_" + test::identifierOf(info.param.preset);
     });
