@@ -1,6 +1,7 @@
 #include "compiler/Pipeline/Frontend.h"
 #include "compiler/Codegen/Common/KernelEmission.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
+#include "compiler/Pipeline/FoldBlockScales.h"
 #include "compiler/Pipeline/FoldWeights.h"
 #include "compiler/Pipeline/ScaleLint.h"
 #include "compiler/Precision/Precision.h"
@@ -109,6 +110,7 @@ Status Frontend::simplify() {
     pm.addPass(createCSEPass());
   }));
   lintGivenScales(*model.module, model.weights);
+  foldBlockScales(*model.module, model.weights);
   std::vector<precision::Decision> decisions;
   Status dumped = OkStatus();
   auto onStage = [&](const char *stage, ModuleOp module) {
