@@ -87,7 +87,8 @@ int print_precision(const plan::Artifact &artifact) {
   auto report = report_of(artifact);
   if (!report.ok())
     return fail(kError, report.status().message());
-  static const char *const kColumns[] = {"node", "op", "kind", "lhs", "rhs", "accumulate", "out", "recipe", "reason"};
+  static const char *const kColumns[] = {"node",       "op",  "kind",   "lhs",   "rhs",
+                                         "accumulate", "out", "recipe", "reason"};
   std::vector<std::vector<std::string>> rows = {{std::begin(kColumns), std::end(kColumns)}};
   if (auto decisions = report->find("precision_decisions");
       decisions != report->end() && decisions->is_array())
