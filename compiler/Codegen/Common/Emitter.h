@@ -42,7 +42,8 @@ public:
   /// Emits the whole kernel of a cluster and fills `launch`.
   mlir::LogicalResult run(KernelFunction::Launch &launch);
   /// Emits, into a function of the epilogue's arguments, what becomes of finished sums of `product`.
-  mlir::LogicalResult epilogue(mlir::Operation *product, mlir::Block *body, SumsLayout layout);
+  mlir::LogicalResult epilogue(mlir::Operation *product, mlir::Block *body, SumsLayout layout,
+                               const std::optional<ColumnScales> &scales);
   mlir::LogicalResult batchOffset(mlir::Block *body, graph::MatmulOp matmul, llvm::ArrayRef<DimExpr> batch);
 
 private:

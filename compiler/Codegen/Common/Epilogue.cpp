@@ -48,8 +48,9 @@ std::optional<std::string> whyNotEpilogue(plan_ir::DispatchOp dispatch, Operatio
 }
 
 LogicalResult emitEpilogue(KernelFunction &k, Block *body, Operation *product, SumsLayout layout,
-                           graph::ShapeAnalysis &shapes, const HostTarget &target) {
-  return Emitter(k, shapes, target).epilogue(product, body, layout);
+                           const std::optional<ColumnScales> &scales, graph::ShapeAnalysis &shapes,
+                           const HostTarget &target) {
+  return Emitter(k, shapes, target).epilogue(product, body, layout, scales);
 }
 
 LogicalResult emitBatchOffset(KernelFunction &k, Block *body, graph::MatmulOp matmul,
@@ -58,7 +59,8 @@ LogicalResult emitBatchOffset(KernelFunction &k, Block *body, graph::MatmulOp ma
   return Emitter(k, shapes, target).batchOffset(body, matmul, batchDims);
 }
 
-LogicalResult Emitter::epilogue(Operation *matmul, Block *body, SumsLayout layout) {
+LogicalResult Emitter::epilogue(Operation *matmul, Block *body, SumsLayout layout,
+                                const std::optional<ColumnScales> &scales) {
   llvm::ScopedHashTableScope<ExprKey, Value> scope(exprs);
   finished = matmul;
   Value product = matmul->getResult(0), sums = body->getArgument(0), column = body->getArgument(3),
@@ -78,7 +80,12 @@ LogicalResult Emitter::epilogue(Operation *matmul, Block *body, SumsLayout layou
       at0[rank - 2] = scalar(row);
     }
     at0[rank - 1] = {add(column, i.base), i.stride, {}, false};
-    finishedValue = convert(load(sums, b.getF32Type(), i), b.getF32Type(), element(product));
+    Value sum = load(sums, b.getF32Type(), i);
+    if (scales) {
+      Index at = times(at0[rank - 1], size(scales->stride));
+      sum = math.mul(sum, splat(load(k.binding(scales->source.getArgNumber()), b.getF32Type(), at)));
+    }
+    finishedValue = convert(sum, b.getF32Type(), element(product));
     DenseMap<Value, Indices> forward;
     forward[product] = at0;
     for (Operation &op : k.dispatch.getBody().front().without_terminator()) {

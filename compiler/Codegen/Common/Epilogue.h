@@ -17,10 +17,17 @@ enum class SumsLayout {
   Filters,    // a convolution: images and groups, filters of a group, all spatial dimensions
 };
 
-/// Fills `k`, a function (sums, batch, row, column, n, bindings, constants), with loads of sums, the ops and
-/// stores of all results.
+/// Factors of the sums' columns: f32, that of column j at j * stride.
+struct ColumnScales {
+  mlir::BlockArgument source;
+  graph::DimExpr stride;
+};
+
+/// Fills `k`, a function (sums, batch, row, column, n, bindings, constants), with loads of sums (times
+/// `scales`), the ops and stores of all results.
 mlir::LogicalResult emitEpilogue(KernelFunction &k, mlir::Block *body, mlir::Operation *product,
-                                 SumsLayout layout, graph::ShapeAnalysis &shapes, const HostTarget &target);
+                                 SumsLayout layout, const std::optional<ColumnScales> &scales,
+                                 graph::ShapeAnalysis &shapes, const HostTarget &target);
 
 /// Fills `k`, a function (operand, batch, constants) -> i64, with the offset in elements of element (0, 0) of
 /// matrix `batch` of the product's left (0) or right (1) operand, both views of block arguments. `batchDims`:

@@ -46,7 +46,20 @@ Value addressOf(KernelFunction &k, StringRef function) {
   return LLVM::AddressOfOp::create(k.b, k.loc, LLVM::LLVMPointerType::get(k.b.getContext()), function);
 }
 
+Value addressOfOne(KernelFunction &k) {
+  static constexpr StringLiteral kName = "one_f32";
+  MLIRContext *context = k.b.getContext();
+  if (!k.kernels.lookupSymbol(kName)) {
+    OpBuilder b(context);
+    b.setInsertionPointToStart(k.kernels.getBody());
+    LLVM::GlobalOp::create(b, k.loc, b.getF32Type(), /*isConstant=*/true, LLVM::Linkage::Internal, kName,
+                           b.getF32FloatAttr(1));
+  }
+  return addressOf(k, kName);
+}
+
 FailureOr<std::string> epilogueFunction(plan_ir::DispatchOp dispatch, Operation *product, SumsLayout layout,
+                                        const std::optional<ColumnScales> &scales,
                                         graph::ShapeAnalysis &shapes, const HostTarget &target,
                                         ModuleOp kernels, StringRef symbol,
                                         SmallVectorImpl<graph::DimExpr> &constants) {
@@ -55,7 +68,7 @@ FailureOr<std::string> epilogueFunction(plan_ir::DispatchOp dispatch, Operation 
   auto f = internalFunction(kernels, symbol + "_epilogue", LLVM::LLVMVoidType::get(context),
                             {ptr, i64, i64, i64, i64, ptr, ptr});
   KernelFunction e(dispatch, kernels, f, 5, 6, constants);
-  if (failed(emitEpilogue(e, &f.getBody().front(), product, layout, shapes, target)))
+  if (failed(emitEpilogue(e, &f.getBody().front(), product, layout, scales, shapes, target)))
     return failure();
   constants.assign(e.constants.begin(), e.constants.end());
   return deduplicated(kernels, f);

@@ -15,11 +15,14 @@ mlir::LLVM::LLVMFuncOp internalFunction(mlir::ModuleOp kernels, const llvm::Twin
 std::string deduplicated(mlir::ModuleOp kernels, mlir::LLVM::LLVMFuncOp function);
 mlir::Value addressOf(KernelFunction &k, llvm::StringRef function);
 
+/// The address of an f32 that is 1.
+mlir::Value addressOfOne(KernelFunction &k);
+
 /// The function that stores what becomes of a product's sums; appends the constants that it reads.
 mlir::FailureOr<std::string> epilogueFunction(plan_ir::DispatchOp dispatch, mlir::Operation *product,
-                                              SumsLayout layout, graph::ShapeAnalysis &shapes,
-                                              const HostTarget &target, mlir::ModuleOp kernels,
-                                              llvm::StringRef symbol,
+                                              SumsLayout layout, const std::optional<ColumnScales> &scales,
+                                              graph::ShapeAnalysis &shapes, const HostTarget &target,
+                                              mlir::ModuleOp kernels, llvm::StringRef symbol,
                                               llvm::SmallVectorImpl<graph::DimExpr> &constants);
 
 } // namespace quaver::codegen

@@ -48,8 +48,8 @@ LogicalResult emitConvolution(graph::ConvOp op, plan_ir::DispatchOp dispatch, gr
                               const HostTarget &target, ModuleOp kernels, StringRef symbol) {
   x86::MatmulConfig config = x86::chooseConv(*x86::featureSetOfTarget(target.name));
   SmallVector<DimExpr> constants;
-  auto epilogue =
-      epilogueFunction(dispatch, op, SumsLayout::Filters, shapes, target, kernels, symbol, constants);
+  auto epilogue = epilogueFunction(dispatch, op, SumsLayout::Filters, std::nullopt, shapes, target, kernels,
+                                   symbol, constants);
   if (failed(epilogue))
     return failure();
   KernelFunction k(dispatch, kernels, symbol);

@@ -15,8 +15,12 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
   MLIRContext *context = kernels.getContext();
   Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64);
   auto layout = p.rowsMerged ? SumsLayout::RowsMerged : SumsLayout::Batched;
+  std::optional<ColumnScales> scales;
+  if (p.hasColumnScales())
+    scales = {p.rhs.scales->source, p.rhs.scales->columnStride};
   SmallVector<DimExpr> constants;
-  auto epilogueName = epilogueFunction(dispatch, p.op, layout, shapes, target, kernels, symbol, constants);
+  auto epilogueName =
+      epilogueFunction(dispatch, p.op, layout, scales, shapes, target, kernels, symbol, constants);
   if (failed(epilogueName))
     return failure();
   std::string offsetName;
@@ -51,7 +55,10 @@ LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::Shape
   if (p.packed) {
     scaled(p.lhs, false);
     arguments.push_back(pointer(p.rhs));
-    scaled(p.rhs, true);
+    if (scales)
+      arguments.append({addressOfOne(k), k.number(0), k.number(0)});
+    else
+      scaled(p.rhs, true);
   } else {
     strided(p.rhs);
   }

@@ -64,8 +64,9 @@ static std::string whyNotScales(const Product &p) {
   auto isBlock = [](int64_t block, int64_t want) { return block == 0 || block == want; };
   if (p.lhs.scales && !(isBlock(p.lhs.scales->rowBlock, 1) && isBlock(p.lhs.scales->columnBlock, 128)))
     return "the left side's scales are not in blocks of 1x128";
-  if (p.rhs.scales && !(isBlock(p.rhs.scales->rowBlock, 128) && isBlock(p.rhs.scales->columnBlock, 128)))
-    return "the right side's scales are not in blocks of 128x128";
+  if (p.rhs.scales && !p.hasColumnScales() &&
+      !(isBlock(p.rhs.scales->rowBlock, 128) && isBlock(p.rhs.scales->columnBlock, 128)))
+    return "the right side's scales are not in blocks of 128x128, nor one for each column";
   return "";
 }
 

@@ -38,6 +38,9 @@ struct Product {
   std::optional<x86::DenseView> packed;       // how the right side lies in its weight, which is packed ahead
   llvm::SmallVector<graph::DimExpr, 4> batch; // the leading dimensions
   bool rowsMerged = false;                    // they are counted as rows: one matrix
+
+  /// The right side has one scale for each column: the epilogue multiplies by it.
+  bool hasColumnScales() const { return rhs.scales && rhs.scales->columnBlock == 1 && !rhs.scales->rowBlock; }
 };
 
 /// The product of a dispatch and the kernel that computes it. nullopt where the generic path must: `why` then
