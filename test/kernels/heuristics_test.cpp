@@ -22,6 +22,7 @@ TEST(MatmulHeuristics, Symbols) {
   EXPECT_EQ(symbol({set, F8E4M3FN, F8E4M3FN, RhsSource::Packed, true, 8, 8}), "avx512_bf16_e4m3_e4m3_gemm");
   EXPECT_EQ(symbol({set, F16, F16, RhsSource::Packed, false, 8, 8}), "avx512_bf16_f16_gemm");
   EXPECT_EQ(symbol({set, F32, F8E4M3FN, RhsSource::Packed, false, 8, 8}), "avx512_bf16_f32_e4m3_gemm");
+  EXPECT_EQ(symbol({set, F8E4M3FN, F8E4M3FN, RhsSource::Packed, false, 8, 8, true}), "avx512_bf16_mx32_gemm");
   EXPECT_EQ(symbol({set, F32, F32, RhsSource::Strided}), "avx512_bf16_batched_matmul_f32");
   EXPECT_EQ(symbol({set, BF16, BF16, RhsSource::Strided, true}), "avx512_bf16_batched_matmul_bf16");
 }

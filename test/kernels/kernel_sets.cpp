@@ -5,7 +5,7 @@
 
 #define DECLARE(set)                                                                                         \
   Kernels<Gemm>::Function set##_f32_gemm, set##_f16_gemm, set##_bf16_gemm, set##_f32_e4m3_gemm,              \
-      set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm;                                                            \
+      set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm, set##_mx32_gemm, set##_mx32_gemm;                          \
   Kernels<BatchedMatmul>::Function set##_batched_matmul_f32, set##_batched_matmul_bf16;                      \
   Kernels<Conv>::Function set##_conv_f32;                                                                    \
   Kernels<Quantize>::Function set##_quantize_1x128;
@@ -43,8 +43,8 @@ int64_t batchOffset(int64_t operand, int64_t batch, const int64_t *constants) {
 #define SET(set, features)                                                                                   \
   KernelSet {                                                                                                \
     #set, features, set##_f32_gemm, set##_f16_gemm, set##_bf16_gemm, set##_f32_e4m3_gemm,                    \
-        set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm, set##_batched_matmul_f32, set##_batched_matmul_bf16,     \
-        set##_conv_f32, set##_quantize_1x128                                                                 \
+        set##_bf16_e4m3_gemm, set##_e4m3_e4m3_gemm, set##_mx32_gemm, set##_batched_matmul_f32,               \
+        set##_batched_matmul_bf16, set##_conv_f32, set##_quantize_1x128                                      \
   }
 
 std::vector<KernelSet> runnableSets() {

@@ -36,7 +36,7 @@ using Quantize = void (*)(const void *x, int64_t x_type, int64_t x_row_stride, u
 struct KernelSet {
   std::string name; // "avx2", "simde_avx512_bf16", ...
   FeatureSet features;
-  Gemm f32Gemm, f16Gemm, bf16Gemm, f32E4m3Gemm, bf16E4m3Gemm, e4m3E4m3Gemm;
+  Gemm f32Gemm, f16Gemm, bf16Gemm, f32E4m3Gemm, bf16E4m3Gemm, e4m3E4m3Gemm, mx32Gemm;
   BatchedMatmul batchedMatmulF32, batchedMatmulBf16;
   Conv convF32;
   Quantize quantize1x128;

@@ -59,9 +59,19 @@ static std::optional<x86::DenseView> denseView(const ProductOperand &x) {
   return x86::DenseView{*k, *n, *ks, *ns};
 }
 
+static bool isMx(const Product &p) { return p.rhs.scales && p.rhs.scales->isE8m0; }
+
 // Why no kernel reads these scales (one clause); empty when one does.
 static std::string whyNotScales(const Product &p) {
   auto isBlock = [](int64_t block, int64_t want) { return block == 0 || block == want; };
+  if (isMx(p)) {
+    bool fits = isBlock(p.rhs.scales->rowBlock, 32) && isBlock(p.rhs.scales->columnBlock, 1) &&
+                (!p.lhs.scales || (p.lhs.scales->isE8m0 && isBlock(p.lhs.scales->rowBlock, 1) &&
+                                   isBlock(p.lhs.scales->columnBlock, 32)));
+    return fits ? "" : "E8M0 scales are not in blocks of 1x32 and 32x1 on the two sides";
+  }
+  if (p.lhs.scales && p.lhs.scales->isE8m0)
+    return "the left side's scales are E8M0, the right side's are not";
   if (p.lhs.scales && !(isBlock(p.lhs.scales->rowBlock, 1) && isBlock(p.lhs.scales->columnBlock, 128)))
     return "the left side's scales are not in blocks of 1x128";
   if (p.rhs.scales && !p.hasColumnScales() &&
@@ -77,6 +87,7 @@ static bool chooseKernel(Product &p, plan_ir::DispatchOp dispatch, x86::FeatureS
   desc.features = features, desc.lhs = p.lhs.type, desc.rhs = p.rhs.type;
   desc.inBf16 =
       p.lhs.type == ElementType::BF16 && p.rhs.type != ElementType::F32 && p.rhs.type != ElementType::F16;
+  desc.isMx = isMx(p);
   std::string refusal = whyNotScales(p);
   bool isPackable = refusal.empty() && p.rowsMerged && isWeight(p.rhs, p.op.getRhs(), dispatch);
   auto view = isPackable ? denseView(p.rhs) : std::nullopt;

@@ -10,6 +10,7 @@ namespace quaver::codegen {
 /// columnStride. A stride of 0: one for all.
 struct OperandScales {
   mlir::BlockArgument source;
+  bool isE8m0 = false;                   // else f32
   int64_t rowBlock = 0, columnBlock = 0; // 0: one block
   graph::DimExpr rowStride = 0, columnStride = 0;
 };
@@ -40,7 +41,9 @@ struct Product {
   bool rowsMerged = false;                    // they are counted as rows: one matrix
 
   /// The right side has one scale for each column: the epilogue multiplies by it.
-  bool hasColumnScales() const { return rhs.scales && rhs.scales->columnBlock == 1 && !rhs.scales->rowBlock; }
+  bool hasColumnScales() const {
+    return rhs.scales && !rhs.scales->isE8m0 && rhs.scales->columnBlock == 1 && !rhs.scales->rowBlock;
+  }
 };
 
 /// The product of a dispatch and the kernel that computes it. nullopt where the generic path must: `why` then

@@ -14,6 +14,8 @@ static std::optional<ElementType> elementType(Type t) {
     return ElementType::F16;
   if (isa<Float8E4M3FNType>(t))
     return ElementType::F8E4M3FN;
+  if (isa<Float8E8M0FNUType>(t))
+    return ElementType::F8E8M0FNU;
   return std::nullopt;
 }
 
@@ -59,13 +61,15 @@ std::optional<ProductOperand> productOperand(Value v, graph::ShapeAnalysis &shap
   auto dequantize = top.getDefiningOp<graph::DequantizeOp>();
   if (!dequantize) {
     auto operand = viewOf(v, shapes);
-    if (!operand || !operand->view.isMatrix() || operand->type == ElementType::F8E4M3FN)
+    if (!operand || !operand->view.isMatrix() || operand->type == ElementType::F8E4M3FN ||
+        operand->type == ElementType::F8E8M0FNU)
       return why = "an operand is not a strided view of f32, bf16 or f16", std::nullopt;
     return operand;
   }
   auto codes = viewOf(dequantize.getInput(), shapes), scale = viewOf(dequantize.getScale(), shapes);
-  if (!codes || codes->type != ElementType::F8E4M3FN || !scale || scale->type != ElementType::F32)
-    return why = "an operand is not E4M3 codes with f32 scales in memory", std::nullopt;
+  if (!codes || codes->type != ElementType::F8E4M3FN || !scale ||
+      (scale->type != ElementType::F32 && scale->type != ElementType::F8E8M0FNU))
+    return why = "an operand is not E4M3 codes with f32 or E8M0 scales in memory", std::nullopt;
   auto blocks = blocksOf(dequantize, shapes);
   if (!blocks || dequantize.getZeroPoint())
     return why = "an operand's scales are not one for all, nor blocks", std::nullopt;
@@ -81,7 +85,7 @@ std::optional<ProductOperand> productOperand(Value v, graph::ShapeAnalysis &shap
   if (!codes->view.isMatrix())
     return why = "an operand's codes are not a strided view", std::nullopt;
   OperandScales &s = codes->scales.emplace();
-  s.source = scale->source;
+  s.source = scale->source, s.isE8m0 = scale->type == ElementType::F8E8M0FNU;
   if (blocks->empty())
     return codes;
   size_t rank = blocks->size();

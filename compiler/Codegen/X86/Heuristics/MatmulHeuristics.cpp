@@ -21,6 +21,10 @@ std::string typesOf(const MatmulDesc &d) {
 
 // The kernel for packed weights, or an empty name and the reason.
 std::string_view packedKernel(const MatmulDesc &d, std::string &refusal) {
+  const bool isMx =
+      d.isMx && d.rhs == ElementType::F8E4M3FN && (isWide(d.lhs) || d.lhs == ElementType::F8E4M3FN);
+  if (isMx)
+    return "mx32_gemm";
   if (d.lhs == ElementType::F8E4M3FN) {
     if (d.rhs == ElementType::F8E4M3FN)
       return "e4m3_e4m3_gemm";
@@ -36,8 +40,8 @@ std::string_view packedKernel(const MatmulDesc &d, std::string &refusal) {
   case ElementType::F16:
     if (!d.inBf16)
       return d.rhs == ElementType::F32 ? "f32_gemm" : "f16_gemm";
-    refusal = std::string(short_name(d.rhs)) +
-              " weights cannot be multiplied in bf16: cast them to bf16 first";
+    refusal =
+        std::string(short_name(d.rhs)) + " weights cannot be multiplied in bf16: cast them to bf16 first";
     return {};
   case ElementType::BF16:
     return "bf16_gemm";
@@ -90,7 +94,8 @@ std::optional<MatmulConfig> chooseMatmul(const MatmulDesc &d, std::string &refus
   const std::string_view kernel = packedKernel(d, refusal);
   if (kernel.empty())
     return std::nullopt;
-  const bool pairs = kernel != "f32_gemm" && kernel != "f16_gemm" && kernel != "f32_e4m3_gemm";
+  const bool pairs =
+      kernel != "f32_gemm" && kernel != "f16_gemm" && kernel != "f32_e4m3_gemm" && kernel != "mx32_gemm";
   c.symbol = symbolOf(d.features, kernel);
   c.layout = packedLayout(d.features, d.rhs, !pairs);
   c.columnsPerGroup = g.groupColumns;

@@ -33,6 +33,7 @@ struct MatmulDesc {
   // Products computed in bf16 (operands rounded to it) rather than f32. Implied by BF16 weights.
   bool inBf16 = false;
   int64_t n = -1, k = -1; // -1: known only at run time (Strided only)
+  bool isMx = false; // F8E4M3FN weights with E8M0 scales of 32x1 blocks; an F8E4M3FN lhs with such of 1x32
 
   std::string print() const;
 };

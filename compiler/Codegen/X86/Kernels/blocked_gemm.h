@@ -16,7 +16,9 @@
 
 namespace quaver::x86::QUAVER_SET_NAMESPACE {
 
-enum class Scaling { None, Weights, Both };
+// Mx: E8M0 scales of 32 neighbours in K on either side, which the operands are multiplied by before anything
+// else.
+enum class Scaling { None, Weights, Both, Mx };
 
 // What distinguishes the kernels: the multiply-add, the panel format, whether f32 activations pass through
 // bf16, scales.
@@ -26,8 +28,10 @@ template <class MacT, class PanelT, bool kRoundT, Scaling kScalingT> struct Gemm
   static constexpr bool kRound = kRoundT;
   static constexpr Scaling kScaling = kScalingT;
   static constexpr int kBlockK = kGeometry.blockSteps * Mac::kPerStep;
+  // Are sums multiplied by scales, one scale block after the other?
+  static constexpr bool kScalesSums = kScaling == Scaling::Weights || kScaling == Scaling::Both;
   // Steps between additions to the sums: one scale block, or all of a K block.
-  static constexpr int kChunkSteps = kScaling == Scaling::None ? kGeometry.blockSteps : 128 / Mac::kPerStep;
+  static constexpr int kChunkSteps = kScalesSums ? 128 / Mac::kPerStep : kGeometry.blockSteps;
 };
 
 struct ConvShape {
@@ -69,6 +73,49 @@ template <class Kind> QUAVER_INLINE float scaleOfWeights(const GemmArguments &g,
   return scale * Kind::Panel::kFactor; // an exact power of two
 }
 
+// 2^(e - 127) of each byte; NaN of 255.
+QUAVER_INLINE F32x e8m0ToFloat(I32x e) {
+  const I32x power = max32(shiftLeft<23>(e), splat(0x400000)); // 2^-127 is subnormal
+  return floats(selectLess(splat(254), e, splat(0x7FC00000), power));
+}
+
+// Mx: scales of a panel's columns for the block of 32 that holds k.
+template <class Kind>
+QUAVER_INLINE Columns scalesOfColumns(const GemmArguments &g, int64_t panel, int64_t k) {
+  const int64_t first = panel * kTileColumns, count = smaller(kTileColumns, g.n - first);
+  const uint8_t *from =
+      reinterpret_cast<const uint8_t *>(g.bScales) + k / 32 * g.bScaleKStride + first * g.bScaleNStride;
+  alignas(64) int32_t e[kTileColumns];
+  if (g.bScaleNStride == 1 && count == kTileColumns) {
+    for (int64_t c = 0; c < kTileColumns; ++c)
+      e[c] = from[c];
+  } else {
+    QUAVER_ROLLED
+    for (int64_t c = 0; c < kTileColumns; ++c)
+      e[c] = c < count ? from[c * g.bScaleNStride] : 127;
+  }
+  return {e8m0ToFloat(loadInts(e)), e8m0ToFloat(loadInts(e + kWidth))};
+}
+
+// Mx: decoded weights times their scales, exact: the factor first, which brings nothing near the limits of
+// f32.
+template <class Kind> QUAVER_INLINE Columns scaled(const Columns &b, const Columns &scales) {
+  const F32x factor = broadcast(Kind::Panel::kFactor);
+  return {mul(mul(b.left, factor), scales.left), mul(mul(b.right, factor), scales.right)};
+}
+
+// Mx: multiplies words [k0, k0 + count) of a packed row by the row's scales. k0 is a multiple of 32.
+QUAVER_INLINE void scaleRow(const GemmArguments &g, int64_t row, int64_t k0, int64_t count, float *words) {
+  if (!g.aScales)
+    return;
+  const uint8_t *scales = reinterpret_cast<const uint8_t *>(g.aScales) + row * g.aScaleRowStride;
+  QUAVER_ROLLED
+  for (int64_t i = 0; i < count; i += kWidth) {
+    const F32x scale = e8m0ToFloat(splat(scales[(k0 + i) / 32 * g.aScaleKStride]));
+    store(words + i, mul(load(words + i), scale));
+  }
+}
+
 // What to fetch into the cache while computing: one piece of B a step, from `from` on, `stride` bytes apart.
 // A stride of 0 fetches nothing new, at no cost and without a second copy of the loop.
 struct Ahead {
@@ -80,7 +127,7 @@ struct Ahead {
 template <class Kind, bool kFetches, int kRows>
 QUAVER_INLINE void tile(const GemmArguments &g, const float *a, const float *b, int64_t steps, float *sums,
                         bool isFirst, int64_t row, int64_t k, float bScale, Ahead ahead) {
-  constexpr bool kContinues = Kind::kScaling == Scaling::None; // the accumulators are the sums themselves
+  constexpr bool kContinues = !Kind::kScalesSums; // the accumulators are the sums themselves
   F32x acc[kRows][2];
   QUAVER_UNROLLED
   for (int r = 0; r < kRows; ++r) {
@@ -180,7 +227,25 @@ template <class Kind> struct PackedPanels {
     if constexpr (!Kind::Panel::kDecodes)
       return reinterpret_cast<const float *>(from);
     decodePanel<Kind>(from, steps, room, ahead);
+    if constexpr (Kind::kScaling == Scaling::Mx)
+      scalePanel(g, p, firstStep, steps, room);
     return room;
+  }
+
+private:
+  QUAVER_INLINE void scalePanel(const GemmArguments &g, int64_t p, int64_t firstStep, int64_t steps,
+                                float *room) {
+    QUAVER_ROLLED
+    for (int64_t s0 = 0; s0 < steps; s0 += 32) {
+      const Columns scales = scalesOfColumns<Kind>(g, p, firstStep + s0);
+      QUAVER_ROLLED
+      for (int64_t s = s0; s < smaller(s0 + 32, steps); ++s) {
+        float *const at = room + s * kTileColumns;
+        const Columns b = scaled<Kind>({load(at), load(at + kWidth)}, scales);
+        store(at, b.left);
+        store(at + kWidth, b.right);
+      }
+    }
   }
 };
 
@@ -194,6 +259,8 @@ QUAVER_INLINE void packRows(const GemmArguments &g, int64_t row, int64_t rows, i
     if (r < rows) {
       packRow<typename Kind::Mac, Kind::kRound>(g.a + (row + r) * g.aRowStride * bytesOf(g.aType), g.aType,
                                                 g.aColumnStride, k0, count, to);
+      if constexpr (Kind::kScaling == Scaling::Mx)
+        scaleRow(g, row + r, k0, count, to);
       continue;
     }
     QUAVER_ROLLED
@@ -226,7 +293,7 @@ QUAVER_INLINE void computeBlock(const GemmArguments &g, int64_t row, int64_t row
                                                  : panelAt<Kind>(g, panel, step + kGeometry.blockSteps);
         const float *b = Panels::block(g, p, step, chunk, room, ahead);
         float bScale = 1;
-        if constexpr (Kind::kScaling != Scaling::None)
+        if constexpr (Kind::kScalesSums)
           bScale = scaleOfWeights<Kind>(g, p, k);
         rowsTimesPanel<Kind, Panels::kFetches>(g, packedA + s, b, chunk, sums + (p - panel) * kTileColumns,
                                                k == 0, row, rows, k, bScale, {ahead, aheadStride});

@@ -23,7 +23,8 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
                               float *sums) {
   constexpr int kBytesPerStep = Kind::Panel::kBytesPerStep;
   const int64_t steps = stepsOf<Kind>(g.k);
-  const int64_t chunkSteps = Kind::kScaling == Scaling::None ? steps : Kind::kChunkSteps;
+  constexpr bool kIsMx = Kind::kScaling == Scaling::Mx;
+  const int64_t chunkSteps = kIsMx ? 32 : Kind::kScalesSums ? Kind::kChunkSteps : steps;
   F32x total[kPanels][kRows][2];
   QUAVER_UNROLLED
   for (int p = 0; p < kPanels; ++p)
@@ -37,8 +38,16 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
     QUAVER_UNROLLED
     for (int p = 0; p < kPanels; ++p)
       QUAVER_UNROLLED
-    for (int r = 0; r < kRows; ++r)
-      acc[p][r][0] = acc[p][r][1] = zero();
+    for (int r = 0; r < kRows; ++r) {
+      acc[p][r][0] = Kind::kScalesSums ? zero() : total[p][r][0];
+      acc[p][r][1] = Kind::kScalesSums ? zero() : total[p][r][1];
+    }
+    Columns columnScales[kPanels];
+    if constexpr (kIsMx) {
+      QUAVER_UNROLLED
+      for (int p = 0; p < kPanels; ++p)
+        columnScales[p] = scalesOfColumns<Kind>(g, panel + p, k);
+    }
     int64_t s = s0;
     QUAVER_ROLLED
     for (; s + 2 <= last; s += 2) {
@@ -50,6 +59,8 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
           prefetch(from + kPrefetchBytes + line);
         Columns b[2];
         decodeTwo<typename Kind::Panel>(from, b);
+        if constexpr (kIsMx)
+          b[0] = scaled<Kind>(b[0], columnScales[p]), b[1] = scaled<Kind>(b[1], columnScales[p]);
         QUAVER_UNROLLED
         for (int r = 0; r < kRows; ++r)
           addStep<Kind>(acc[p][r], a[r * aStride + s], b[0]);
@@ -61,7 +72,9 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
     if (s < last) {
       QUAVER_UNROLLED
       for (int p = 0; p < kPanels; ++p) {
-        const Columns b = Kind::Panel::decode(panelAt<Kind>(g, panel + p, s));
+        Columns b = Kind::Panel::decode(panelAt<Kind>(g, panel + p, s));
+        if constexpr (kIsMx)
+          b = scaled<Kind>(b, columnScales[p]);
         QUAVER_UNROLLED
         for (int r = 0; r < kRows; ++r)
           addStep<Kind>(acc[p][r], a[r * aStride + s], b);
@@ -70,7 +83,7 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
     QUAVER_UNROLLED
     for (int p = 0; p < kPanels; ++p) {
       F32x scale = zero();
-      if constexpr (Kind::kScaling != Scaling::None)
+      if constexpr (Kind::kScalesSums)
         scale = broadcast(scaleOfWeights<Kind>(g, panel + p, k));
       QUAVER_UNROLLED
       for (int r = 0; r < kRows; ++r) {
@@ -80,7 +93,7 @@ QUAVER_INLINE void gemvPanels(const GemmArguments &g, const float *a, int64_t aS
           acc[p][r][0] = mul(acc[p][r][0], rowScale);
           acc[p][r][1] = mul(acc[p][r][1], rowScale);
         }
-        if constexpr (Kind::kScaling == Scaling::None) {
+        if constexpr (!Kind::kScalesSums) {
           total[p][r][0] = acc[p][r][0];
           total[p][r][1] = acc[p][r][1];
         } else {
@@ -128,9 +141,12 @@ template <class Kind> QUAVER_INLINE void gemv(const GemmArguments &g, int64_t be
   QUAVER_ROLLED
   for (int64_t r = 0; r < kGemvRows; ++r) { // rows beyond m repeat the last one; nobody reads their sums
     const int64_t i = smaller(r, g.m - 1);
-    if (r < g.m || g.m == 3)
+    if (r < g.m || g.m == 3) {
       packRow<typename Kind::Mac, Kind::kRound>(g.a + i * g.aRowStride * bytesOf(g.aType), g.aType,
                                                 g.aColumnStride, 0, g.k, a + r * stride);
+      if constexpr (Kind::kScaling == Scaling::Mx)
+        scaleRow(g, i, 0, g.k, a + r * stride);
+    }
   }
   if (g.m == 1)
     gemvRange<Kind, 1>(g, a, stride, begin, end, sums);

@@ -73,6 +73,7 @@ using BatchOffset = int64_t (*)(int64_t operand, int64_t batch, Constants consta
 // a_scale_k_stride] b         packed weights (pack.h) b_scales  f32, of the 128x128 block (columns nb, rows
 // kb) at b_scales[nb * b_scale_n_stride + kb * b_scale_k_stride]
 //           Strides of 0 make it one scale for all.
+// mx32_gemm: scales are E8M0 bytes, of 1x32 blocks of A and 32x1 blocks of B, one for each column.
 // Workgroups: ceilDiv(m, blockRows) row blocks x ceilDiv(n, groupColumns) column groups, columns fastest.
 // Pointers that a kernel does not read may be null.
 #define QUAVER_GEMM_PARAMETERS                                                                               \
