@@ -1,4 +1,4 @@
-// The `graph` dialect: what is computed. See ../Spec.md for the meaning of every op.
+// The `graph` dialect: what is computed. Summaries and descriptions here are what ops mean; ../Spec.md numbers the constraints.
 #ifndef QUAVER_GRAPH_BASE_TD
 #define QUAVER_GRAPH_BASE_TD
 
