@@ -131,9 +131,12 @@ LogicalResult foldWeights(ModuleOp module, WeightStore &weights) {
       continue;
     SmallVector<interpreter::Tensor> operands;
     for (Value v : op->getOperands()) {
-      if (auto get = v.getDefiningOp<graph::GetWeightOp>())
-        operands.push_back(interpreter::Tensor::of(*weights.find(get.getWeight())));
-      else
+      if (auto get = v.getDefiningOp<graph::GetWeightOp>()) {
+        const WeightData &data = *weights.find(get.getWeight());
+        operands.push_back(interpreter::Tensor::of(data));
+        if (operands.back().data() != data.bytes.data()) // copied: it was not aligned
+          weights.release(get.getWeight());
+      } else
         operands.push_back(interpreter::Tensor::of(v.getDefiningOp<graph::ConstantOp>().getValue()));
     }
     auto values = interpreter.evaluate(op, operands);

@@ -193,8 +193,13 @@ Status Compilation::addWeights() {
     w->set_type(plan_emit::elementTypeOf(type.getElementType()));
     for (int64_t d : type.getShape())
       w->add_shape(d);
+    auto releaseSource = [&] { // read once for its checksum or packing; mapped pages come back when it is written
+      if (!use.weight.empty())
+        front.getWeights().release(use.weight);
+    };
     if (use.storage == "dense") {
       w->set_blob(writer.add_blob(&plan, bytes));
+      releaseSource();
       continue;
     }
     // Packed copies go to disk one by one: never two of them in memory.
@@ -207,6 +212,7 @@ Status Compilation::addWeights() {
           return sink(std::as_bytes(std::span(*packed)));
         }));
     w->set_blob(blob);
+    releaseSource();
   }
   return OkStatus();
 }
