@@ -20,12 +20,6 @@ std::string WeightStore::add(StringRef name, WeightData data) {
   return unique;
 }
 
-std::string WeightStore::add(StringRef name, RankedTensorType type, std::vector<char> bytes, std::string sourceName, std::string program) {
-  auto owned = std::make_shared<const std::vector<char>>(std::move(bytes));
-  ArrayRef<char> span(owned->data(), owned->size());
-  return add(name, WeightData{type, span, std::move(sourceName), std::move(program), owned});
-}
-
 void WeightStore::pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe) {
   auto it = weights.find(codes);
   assert(it != weights.end() && weights.count(scales) && "both halves are in the store");
@@ -42,13 +36,6 @@ void WeightStore::release(StringRef name) const {
   const WeightData *w = find(name);
   if (w && w->isMapped)
     MappedFile::release(std::as_bytes(std::span(w->bytes.data(), w->bytes.size())));
-}
-
-size_t WeightStore::ownedBytes() const {
-  size_t n = 0;
-  for (auto &w : weights)
-    if (!w.second.program.empty()) n += w.second.bytes.size();
-  return n;
 }
 
 std::vector<char> bytesOf(ElementsAttr value) {

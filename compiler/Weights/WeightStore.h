@@ -28,16 +28,12 @@ class WeightStore {
 public:
   /// Adds under a name made unique from `name`, and returns it.
   std::string add(llvm::StringRef name, WeightData data);
-  /// Owned bytes.
-  std::string add(llvm::StringRef name, mlir::RankedTensorType type, std::vector<char> bytes, std::string sourceName, std::string program);
   /// Says that `codes` are scaled by `scales` (both symbols of this store).
   void pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe);
   const WeightData *find(llvm::StringRef name) const;
   /// Memory of a mapped weight may go until it is read again; nothing for others.
   void release(llvm::StringRef name) const;
   void erase(llvm::StringRef name) { weights.erase(name); }
-  /// Bytes of weights that are owned, not mapped.
-  size_t ownedBytes() const;
 
 private:
   llvm::StringMap<WeightData> weights;

@@ -85,6 +85,18 @@ def test_precisions_on_every_target_that_runs_here(target, precision, bound, tmp
             assert 10 * np.log10((outputs[name] ** 2).sum() / noise) > bound
 
 
+def test_explicit_quantization_is_honoured(tmp_path):
+    """Q/DQ around products, as onnxruntime's quantizer writes it: against ONNX's own evaluator."""
+    model = MODELS / "bert-tiny-fp8-qdq.onnx"
+    session, names = compiled(model, tmp_path, strict=True)
+    data = np.load(str(model)[: -len(".onnx")] + ".io.npz")
+    for case, (inputs, _) in zip(("", "2"), cases(model), strict=True):
+        for name, got in zip(names, session.run(None, inputs)):
+            want = data[f"reference{case}:{name}"].astype(np.float64)
+            noise = ((got - want) ** 2).sum()
+            assert noise == 0 or 10 * np.log10((want**2).sum() / noise) >= 60, name
+
+
 def test_one_artifact_for_several_targets(tmp_path):
     model = MODELS / "bert-tiny.onnx"
 
