@@ -26,8 +26,8 @@ OpClass classify(Operation *op) {
     return OpClass::Movement;
   if (isa<NegOp, AbsOp, SignOp, CeilOp, FloorOp, RoundOp, TruncOp, SqrtOp, RsqrtOp, ReciprocalOp, NotOp,
           BitwiseNotOp, IsNanOp, IsInfOp, AddOp, SubOp, MulOp, DivOp, RemOp, MaxOp, MinOp, AndOp, OrOp, XorOp,
-          BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, ShiftLeftOp, ShiftRightOp, CompareOp, SelectOp, CastOp, DequantizeOp>(
-          op) ||
+          BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, ShiftLeftOp, ShiftRightOp, CompareOp, SelectOp, CastOp,
+          DequantizeOp>(op) ||
       isTranscendental(op))
     return OpClass::Elementwise;
   bool isPlain = op->getNumRegions() == 0 && !op->hasTrait<OpTrait::IsTerminator>() && isPure(op) &&

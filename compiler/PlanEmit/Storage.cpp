@@ -163,9 +163,8 @@ static bool isOnlyReadPacked(Value v) {
     if (isAlias(use.getOwner()))
       return use.getOperandNumber() == 0 && isOnlyReadPacked(use.getOwner()->getResult(0));
     auto d = dyn_cast<plan_ir::DispatchOp>(use.getOwner());
-    return d && llvm::any_of(packingsOf(d), [&](const plan_ir::Packing &p) {
-             return p.operand == use.getOperandNumber();
-           });
+    return d && llvm::any_of(packingsOf(d),
+                             [&](const plan_ir::Packing &p) { return p.operand == use.getOperandNumber(); });
   });
 }
 

@@ -23,10 +23,10 @@ struct Storage {
 /// A constant that the plan must carry, in one layout: a weight symbol or a graph.constant's bytes. One that
 /// kernels read in two layouts is there twice.
 struct WeightUse {
-  std::string weight;                    // symbol of a graph.weight, or empty:
-  mlir::ElementsAttr constant;           // the value of a graph.constant
-  std::string name;                      // unique among the uses
-  std::string storage = "dense";         // the plan's Weight.storage and packing
+  std::string weight;            // symbol of a graph.weight, or empty:
+  mlir::ElementsAttr constant;   // the value of a graph.constant
+  std::string name;              // unique among the uses
+  std::string storage = "dense"; // the plan's Weight.storage and packing
   llvm::SmallVector<int64_t, 4> packing;
 };
 
@@ -69,7 +69,7 @@ private:
   llvm::SmallVector<Storage> storages;
   llvm::DenseMap<mlir::Value, int> of;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, int> packedOf; // dispatch, operand
-  llvm::DenseMap<mlir::Value, unsigned> outputOf; // root value -> output index
+  llvm::DenseMap<mlir::Value, unsigned> outputOf;                       // root value -> output index
   llvm::DenseSet<unsigned> copiedOutputs;
   llvm::DenseSet<mlir::Operation *> copiedReads;
   llvm::DenseMap<std::pair<mlir::Operation *, unsigned>, int> carriedOf;

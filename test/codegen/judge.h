@@ -17,14 +17,15 @@ struct Argument {
 struct Case {
   std::string name;
   std::vector<Argument> arguments;
-  std::string body;                                     // ends in plan.yield
+  std::string body;                                         // ends in plan.yield
   std::vector<std::pair<std::string, std::string>> results; // value, type
   std::vector<Sizes> sizes;
   double tolerance = 0;    // relative to max(1, |want|)
   std::string kernel = {}; // what the kernel's description must name
 };
 
-/// Fails the current test where a result differs, writes past its end, or depends on how workgroups are split.
+/// Fails the current test where a result differs, writes past its end, or depends on how workgroups are
+/// split.
 void judge(const Case &c, const std::string &target);
 /// On every x86 target whose kernels this machine runs.
 void judgeOnAllTargets(const Case &c);

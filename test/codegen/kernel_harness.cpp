@@ -13,7 +13,8 @@ using namespace mlir;
 
 namespace quaver::test {
 
-CompiledKernel compileKernel(const std::string &text, const std::map<std::string, int64_t> &dims, const std::string &targetName) {
+CompiledKernel compileKernel(const std::string &text, const std::map<std::string, int64_t> &dims,
+                             const std::string &targetName) {
   CompiledKernel out;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   codegen::loadKernelDialects(context);
@@ -22,36 +23,47 @@ CompiledKernel compileKernel(const std::string &text, const std::map<std::string
     return success();
   });
   auto module = parseSourceString<ModuleOp>(text, &context);
-  if (!module) return out;
+  if (!module)
+    return out;
   auto func = *module->getOps<func::FuncOp>().begin();
   graph::ShapeAnalysis shapes(*module);
-  if (failed(shapes.bindArguments(func)) || failed(shapes.run(func))) return out;
+  if (failed(shapes.bindArguments(func)) || failed(shapes.run(func)))
+    return out;
   plan_ir::DispatchOp dispatch;
   func.walk([&](plan_ir::DispatchOp d) { dispatch = d; });
   auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(&context));
   auto target = codegen::hostTarget(targetName);
-  if (failed(codegen::emitHostKernel(dispatch, shapes, *target, *kernels, "kernel"))) return out;
-  if (getenv("QUAVER_DUMP_KERNEL")) kernels->dump();
+  if (failed(codegen::emitHostKernel(dispatch, shapes, *target, *kernels, "kernel")))
+    return out;
+  if (getenv("QUAVER_DUMP_KERNEL"))
+    kernels->dump();
   auto elf = codegen::compileToElf(*kernels, *target);
-  if (failed(elf)) return out;
-  out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (failed(elf))
+    return out;
+  out.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   auto valueOf = [&](StringRef name) -> std::optional<int64_t> {
     auto it = dims.find(name.str());
     return it == dims.end() ? std::nullopt : std::optional<int64_t>(it->second);
   };
   auto evaluate = [&](StringRef e) { return graph::DimExpr::parse(e)->evaluate(valueOf).value(); };
   ArrayAttr constants = dispatch.getConstantsAttr();
-  for (Attribute a : constants) out.constants.push_back(evaluate(cast<StringAttr>(a)));
+  for (Attribute a : constants)
+    out.constants.push_back(evaluate(cast<StringAttr>(a)));
   out.workgroups = evaluate(*dispatch.getWorkgroups());
   out.scratch = evaluate(*dispatch.getScratch());
-  for (plan_ir::Packing &p : plan_ir::packingsOf(dispatch)) out.packings.push_back(p);
+  for (plan_ir::Packing &p : plan_ir::packingsOf(dispatch))
+    out.packings.push_back(p);
   out.description = dispatch.getDescription()->str();
   int fd = memfd_create("kernel", 0); // stays open: dlopen compares names
-  if (write(fd, elf->data(), elf->size()) != ssize_t(elf->size())) out.error = "memfd";
+  if (write(fd, elf->data(), elf->size()) != ssize_t(elf->size()))
+    out.error = "memfd";
   void *library = dlopen(("/proc/self/fd/" + std::to_string(fd)).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) out.error = dlerror();
-  else out.run = CompiledKernel::Function(dlsym(library, "kernel"));
+  if (!library)
+    out.error = dlerror();
+  else
+    out.run = CompiledKernel::Function(dlsym(library, "kernel"));
   return out;
 }
 

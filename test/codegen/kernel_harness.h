@@ -18,8 +18,10 @@ struct CompiledKernel {
   double milliseconds = 0;
 };
 
-/// `dispatch` is the text of a func.func @f with `graph.dims` on its arguments and one plan.dispatch; `dims` binds the symbols.
-CompiledKernel compileKernel(const std::string &text, const std::map<std::string, int64_t> &dims, const std::string &target = "x86-64-v3");
+/// `dispatch` is the text of a func.func @f with `graph.dims` on its arguments and one plan.dispatch; `dims`
+/// binds the symbols.
+CompiledKernel compileKernel(const std::string &text, const std::map<std::string, int64_t> &dims,
+                             const std::string &target = "x86-64-v3");
 
 /// Runs the whole range, in pieces of `piece` workgroups.
 void runKernel(const CompiledKernel &kernel, const std::vector<void *> &bindings, int64_t piece = 1 << 30);

@@ -66,7 +66,8 @@ TEST_P(KernelsOfModels, AgreeWithTheInterpreter) {
   for (plan_ir::DispatchOp d : all) {
     std::string text;
     llvm::raw_string_ostream(text) << d;
-    ASSERT_TRUE(succeeded(codegen::emitHostKernel(d, shapes, *target, *kernels, "k" + std::to_string(number++))))
+    ASSERT_TRUE(
+        succeeded(codegen::emitHostKernel(d, shapes, *target, *kernels, "k" + std::to_string(number++))))
         << errors << text;
   }
   auto elf = codegen::compileToElf(*kernels, *target);

@@ -14,7 +14,8 @@ const std::vector<Case> &cases() {
 
 class Product : public testing::TestWithParam<int> {};
 TEST_P(Product, Agrees) { judgeOnAllTargets(cases()[GetParam()]); }
-INSTANTIATE_TEST_SUITE_P(Matrix, Product, testing::Range(0, int(cases().size())), [](const auto &info) { return cases()[info.param].name; });
+INSTANTIATE_TEST_SUITE_P(Matrix, Product, testing::Range(0, int(cases().size())),
+                         [](const auto &info) { return cases()[info.param].name; });
 
 } // namespace
 } // namespace quaver::test

@@ -13,19 +13,26 @@ using IP = arith::CmpIPredicate;
 Value Emitter::elementwise(Operation *op, ArrayRef<Value> given) {
   Type out = element(op->getResult(0));
   SmallVector<Value, 3> in(given);
-  if (auto s = dyn_cast<SelectOp>(op)) return select(in[0], in[1], in[2]);
-  if (auto c = dyn_cast<CastOp>(op)) return convert(in[0], element(c.getInput()), out, {c.getSaturate(), c.getFnuzInfToNan(), c.getRoundMode()});
+  if (auto s = dyn_cast<SelectOp>(op))
+    return select(in[0], in[1], in[2]);
+  if (auto c = dyn_cast<CastOp>(op))
+    return convert(in[0], element(c.getInput()), out,
+                   {c.getSaturate(), c.getFnuzInfToNan(), c.getRoundMode()});
   if (auto c = dyn_cast<BitcastOp>(op)) {
     Type t = like(in[0].getType(), registerType(out));
     return t == in[0].getType() ? in[0] : Value(arith::BitcastOp::create(b, loc, t, in[0]));
   }
-  if (auto p = dyn_cast<PowOp>(op)) return power(p, in[0], in[1]);
+  if (auto p = dyn_cast<PowOp>(op))
+    return power(p, in[0], in[1]);
   Type e = element(op->getOperand(0));
   bool isFloat = isa<FloatType>(e);
-  for (auto [v, operand] : llvm::zip(in, op->getOperands())) v = toCompute(v, element(operand));
+  for (auto [v, operand] : llvm::zip(in, op->getOperands()))
+    v = toCompute(v, element(operand));
   unify(in);
-  if (auto c = dyn_cast<CompareOp>(op)) return compareOp(c, in[0], in[1]);
-  if (!isFloat) return integerOp(op, in);
+  if (auto c = dyn_cast<CompareOp>(op))
+    return compareOp(c, in[0], in[1]);
+  if (!isFloat)
+    return integerOp(op, in);
   Value v = floatOp(op, in);
   return out.isInteger(1) ? v : fromCompute(v, out);
 }
@@ -36,7 +43,8 @@ Value Emitter::compareOp(CompareOp op, Value x, Value y) {
   static const IP sints[] = {IP::eq, IP::ne, IP::slt, IP::sle, IP::sgt, IP::sge};
   static const IP uints[] = {IP::eq, IP::ne, IP::ult, IP::ule, IP::ugt, IP::uge};
   unsigned i = unsigned(op.getKind());
-  if (isa<FloatType>(e)) return arith::CmpFOp::create(b, loc, floats[i], x, y);
+  if (isa<FloatType>(e))
+    return arith::CmpFOp::create(b, loc, floats[i], x, y);
   return arith::CmpIOp::create(b, loc, isUnsigned(e) ? uints[i] : sints[i], x, y);
 }
 
@@ -59,7 +67,8 @@ Value Emitter::floatOp(Operation *op, ArrayRef<Value> in) {
       .Case<MulOp>([&](auto) { return math.mul(x, y); })
       .Case<DivOp>([&](auto) { return math.div(x, y); })
       .Case<RemOp>([&](RemOp r) {
-        // x - y * trunc(x / y) is not exact for large quotients, so the remainder is peeled off by fma in two steps.
+        // x - y * trunc(x / y) is not exact for large quotients, so the remainder is peeled off by fma in two
+        // steps.
         Value q = math::TruncOp::create(b, loc, math.div(x, y));
         Value rest = math.fma(math.sub(c(0), q), y, x);
         Value q2 = math::TruncOp::create(b, loc, math.div(rest, y));
@@ -68,13 +77,18 @@ Value Emitter::floatOp(Operation *op, ArrayRef<Value> in) {
         Value wrong = math.lt(math.mul(math.withSign(c(1), rest), math.withSign(c(1), x)), c(0));
         wrong = arith::AndIOp::create(b, loc, wrong, math.cmp(FP::ONE, rest, c(0)));
         rest = math.select(wrong, math.add(rest, math.withSign(math.abs(y), x)), rest);
-        Value infinite = arith::AndIOp::create(b, loc, math.eq(math.abs(y), c(inf)), math.lt(math.abs(x), c(inf)));
+        Value infinite =
+            arith::AndIOp::create(b, loc, math.eq(math.abs(y), c(inf)), math.lt(math.abs(x), c(inf)));
         rest = math.select(infinite, x, rest);
-        if (r.getTruncated()) return math.withSign(rest, x);
-        Value other = arith::AndIOp::create(b, loc, math.cmp(FP::ONE, rest, c(0)), math.lt(math.mul(math.withSign(c(1), rest), math.withSign(c(1), y)), c(0)));
+        if (r.getTruncated())
+          return math.withSign(rest, x);
+        Value other =
+            arith::AndIOp::create(b, loc, math.cmp(FP::ONE, rest, c(0)),
+                                  math.lt(math.mul(math.withSign(c(1), rest), math.withSign(c(1), y)), c(0)));
         return math.select(other, math.add(rest, y), rest);
       })
-      .Case<MaxOp>([&](auto) { return maxOf(x, y, x.getType().isF64() ? b.getF64Type() : b.getF32Type(), true); })
+      .Case<MaxOp>(
+          [&](auto) { return maxOf(x, y, x.getType().isF64() ? b.getF64Type() : b.getF32Type(), true); })
       .Case<MinOp>([&](auto) { return maxOf(x, y, b.getF32Type(), false); })
       .Case<NegOp>([&](auto) -> Value { return arith::NegFOp::create(b, loc, x); })
       .Case<AbsOp>([&](auto) { return math.abs(x); })
@@ -108,7 +122,8 @@ Value Emitter::floatOp(Operation *op, ArrayRef<Value> in) {
       .Case<IsNanOp>([&](auto) { return math.isNan(x); })
       .Case<IsInfOp>([&](IsInfOp i) {
         Value no = intConst(like(x.getType(), b.getI1Type()), 0);
-        Value p = i.getDetectPositive() ? math.eq(x, c(inf)) : no, n = i.getDetectNegative() ? math.eq(x, c(-inf)) : no;
+        Value p = i.getDetectPositive() ? math.eq(x, c(inf)) : no,
+              n = i.getDetectNegative() ? math.eq(x, c(-inf)) : no;
         return arith::OrIOp::create(b, loc, p, n).getResult();
       })
       .Default([&](Operation *o) { return fail(o, "the op is not defined on floats"); });
@@ -119,8 +134,10 @@ Value Emitter::power(PowOp op, Value x, Value y) {
   auto k = op.getRhs().getDefiningOp<ConstantOp>();
   std::optional<double> exponent;
   if (auto d = k ? dyn_cast<DenseElementsAttr>(k.getValue()) : DenseElementsAttr(); d && d.isSplat()) {
-    if (auto f = dyn_cast<FloatAttr>(d.getSplatValue<Attribute>())) exponent = f.getValueAsDouble();
-    else if (auto i = dyn_cast<IntegerAttr>(d.getSplatValue<Attribute>())) exponent = double(i.getInt());
+    if (auto f = dyn_cast<FloatAttr>(d.getSplatValue<Attribute>()))
+      exponent = f.getValueAsDouble();
+    else if (auto i = dyn_cast<IntegerAttr>(d.getSplatValue<Attribute>()))
+      exponent = double(i.getInt());
   }
   if (!isa<FloatType>(e)) {
     // Integers: square and multiply over the bits of the exponent; a negative one gives 1, -1 or 0.
@@ -130,21 +147,34 @@ Value Emitter::power(PowOp op, Value x, Value y) {
     Value r = intConst(t, 1), base = v[0], n = v[1];
     unsigned bits = getElementTypeOrSelf(t).getIntOrFloatBitWidth();
     for (unsigned i = 0; i < std::min(bits, 64u); ++i) {
-      Value on = arith::CmpIOp::create(b, loc, IP::ne, arith::AndIOp::create(b, loc, n, intConst(t, int64_t(uint64_t(1) << i))), intConst(t, 0));
-      if (i < 6 || i < bits) r = arith::SelectOp::create(b, loc, on, arith::MulIOp::create(b, loc, r, base), r);
+      Value on = arith::CmpIOp::create(
+          b, loc, IP::ne, arith::AndIOp::create(b, loc, n, intConst(t, int64_t(uint64_t(1) << i))),
+          intConst(t, 0));
+      if (i < 6 || i < bits)
+        r = arith::SelectOp::create(b, loc, on, arith::MulIOp::create(b, loc, r, base), r);
       base = arith::MulIOp::create(b, loc, base, base);
     }
-    if (isUnsigned(e)) return r;
-    Value isOne = arith::CmpIOp::create(b, loc, IP::eq, v[0], intConst(t, 1)), isMinus = arith::CmpIOp::create(b, loc, IP::eq, v[0], intConst(t, -1));
-    Value odd = arith::CmpIOp::create(b, loc, IP::ne, arith::AndIOp::create(b, loc, n, intConst(t, 1)), intConst(t, 0));
-    Value small = arith::SelectOp::create(b, loc, isOne, intConst(t, 1),
-                                          arith::SelectOp::create(b, loc, isMinus, arith::SelectOp::create(b, loc, odd, intConst(t, -1), intConst(t, 1)), intConst(t, 0)));
-    return arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, IP::slt, n, intConst(t, 0)), small, r);
+    if (isUnsigned(e))
+      return r;
+    Value isOne = arith::CmpIOp::create(b, loc, IP::eq, v[0], intConst(t, 1)),
+          isMinus = arith::CmpIOp::create(b, loc, IP::eq, v[0], intConst(t, -1));
+    Value odd = arith::CmpIOp::create(b, loc, IP::ne, arith::AndIOp::create(b, loc, n, intConst(t, 1)),
+                                      intConst(t, 0));
+    Value small = arith::SelectOp::create(
+        b, loc, isOne, intConst(t, 1),
+        arith::SelectOp::create(b, loc, isMinus,
+                                arith::SelectOp::create(b, loc, odd, intConst(t, -1), intConst(t, 1)),
+                                intConst(t, 0)));
+    return arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, IP::slt, n, intConst(t, 0)), small,
+                                   r);
   }
   Value f = toCompute(x, e);
-  if (exponent == 2.0) return fromCompute(math.mul(f, f), e);
-  if (exponent == 3.0) return fromCompute(math.mul(math.mul(f, f), f), e);
-  if (exponent == 1.0) return x;
+  if (exponent == 2.0)
+    return fromCompute(math.mul(f, f), e);
+  if (exponent == 3.0)
+    return fromCompute(math.mul(math.mul(f, f), f), e);
+  if (exponent == 1.0)
+    return x;
   Value v[] = {f, convert(y, ey, computeType(e))};
   unify(v);
   return fromCompute(math.pow(v[0], v[1]), e);

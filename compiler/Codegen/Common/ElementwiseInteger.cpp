@@ -21,7 +21,8 @@ Value Emitter::divide(Value x, Value y, bool isUnsigned, bool remainder) {
     Value byMinus = arith::CmpIOp::create(b, loc, IP::eq, y, intConst(t, -1));
     Value d = arith::SelectOp::create(b, loc, arith::OrIOp::create(b, loc, byZero, byMinus), one, y);
     r = remainder ? Value(arith::RemSIOp::create(b, loc, x, d)) : Value(arith::DivSIOp::create(b, loc, x, d));
-    r = arith::SelectOp::create(b, loc, byMinus, remainder ? zero : Value(arith::SubIOp::create(b, loc, zero, x)), r);
+    r = arith::SelectOp::create(b, loc, byMinus,
+                                remainder ? zero : Value(arith::SubIOp::create(b, loc, zero, x)), r);
   }
   return arith::SelectOp::create(b, loc, byZero, zero, r);
 }
@@ -35,7 +36,9 @@ Value Emitter::integerOp(Operation *op, ArrayRef<Value> in) {
     unsigned bits = getElementTypeOrSelf(t).getIntOrFloatBitWidth();
     Value tooFar = arith::CmpIOp::create(b, loc, IP::uge, y, c(bits));
     Value n = arith::SelectOp::create(b, loc, tooFar, u || left ? c(0) : c(bits - 1), y);
-    Value r = left ? Value(arith::ShLIOp::create(b, loc, x, n)) : u ? Value(arith::ShRUIOp::create(b, loc, x, n)) : Value(arith::ShRSIOp::create(b, loc, x, n));
+    Value r = left ? Value(arith::ShLIOp::create(b, loc, x, n))
+              : u  ? Value(arith::ShRUIOp::create(b, loc, x, n))
+                   : Value(arith::ShRSIOp::create(b, loc, x, n));
     return u || left ? Value(arith::SelectOp::create(b, loc, tooFar, c(0), r)) : r;
   };
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -45,7 +48,8 @@ Value Emitter::integerOp(Operation *op, ArrayRef<Value> in) {
       .Case<DivOp>([&](auto) { return divide(x, y, u, false); })
       .Case<RemOp>([&](RemOp r) -> Value {
         Value m = divide(x, y, u, true);
-        if (u || r.getTruncated()) return m;
+        if (u || r.getTruncated())
+          return m;
         Value mixed = arith::CmpIOp::create(b, loc, IP::slt, arith::XOrIOp::create(b, loc, m, y), c(0));
         mixed = arith::AndIOp::create(b, loc, mixed, arith::CmpIOp::create(b, loc, IP::ne, m, c(0)));
         return arith::SelectOp::create(b, loc, mixed, arith::AddIOp::create(b, loc, m, y), m);
@@ -54,13 +58,18 @@ Value Emitter::integerOp(Operation *op, ArrayRef<Value> in) {
       .Case<MinOp>([&](auto) { return maxOf(x, y, e, false); })
       .Case<NegOp>([&](auto) -> Value { return arith::SubIOp::create(b, loc, c(0), x); })
       .Case<AbsOp>([&](auto) -> Value {
-        if (u) return x;
-        return arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, IP::slt, x, c(0)), arith::SubIOp::create(b, loc, c(0), x), x);
+        if (u)
+          return x;
+        return arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, IP::slt, x, c(0)),
+                                       arith::SubIOp::create(b, loc, c(0), x), x);
       })
       .Case<SignOp>([&](auto) -> Value {
-        Value positive = arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, u ? IP::ugt : IP::sgt, x, c(0)), c(1), c(0));
-        if (u) return positive;
-        return arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, IP::slt, x, c(0)), c(-1), positive);
+        Value positive = arith::SelectOp::create(
+            b, loc, arith::CmpIOp::create(b, loc, u ? IP::ugt : IP::sgt, x, c(0)), c(1), c(0));
+        if (u)
+          return positive;
+        return arith::SelectOp::create(b, loc, arith::CmpIOp::create(b, loc, IP::slt, x, c(0)), c(-1),
+                                       positive);
       })
       .Case<CeilOp, FloorOp, RoundOp, TruncOp>([&](auto) { return x; })
       .Case<NotOp, BitwiseNotOp>([&](auto) -> Value { return arith::XOrIOp::create(b, loc, x, c(-1)); })

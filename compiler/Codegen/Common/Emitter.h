@@ -14,15 +14,17 @@ namespace quaver::codegen {
 using graph::DimExpr;
 using Dims = llvm::SmallVector<DimExpr, 4>;
 
-/// Position along one dimension. Lane l of a vector is at base + l * stride (no stride: all lanes at base), or at lanes[l]. Nothing
-/// set: not known yet. `joined`: this dimension and the next ones up to the first that is not joined are counted together, in
-/// row-major order, by that last one.
+/// Position along one dimension. Lane l of a vector is at base + l * stride (no stride: all lanes at base),
+/// or at lanes[l]. Nothing set: not known yet. `joined`: this dimension and the next ones up to the first
+/// that is not joined are counted together, in row-major order, by that last one.
 struct Index {
   mlir::Value base, stride, lanes;
   bool joined = false;
   bool known() const { return joined || base || lanes; }
   bool uniform() const { return joined || (base && !stride); }
-  bool operator==(const Index &o) const { return base == o.base && stride == o.stride && lanes == o.lanes && joined == o.joined; }
+  bool operator==(const Index &o) const {
+    return base == o.base && stride == o.stride && lanes == o.lanes && joined == o.joined;
+  }
 };
 using Indices = llvm::SmallVector<Index, 4>;
 using Values = llvm::SmallVector<mlir::Value, 4>;
@@ -30,7 +32,8 @@ using Values = llvm::SmallVector<mlir::Value, 4>;
 bool allKnown(llvm::ArrayRef<Index> idx);
 bool allUniform(llvm::ArrayRef<Index> idx);
 
-/// What values of an element type look like in registers: f16, bf16 and f8 as integers of their bits, unsigned as signless.
+/// What values of an element type look like in registers: f16, bf16 and f8 as integers of their bits,
+/// unsigned as signless.
 mlir::Type registerType(mlir::Type element);
 bool isUnsigned(mlir::Type element);
 /// f16, bf16 and f8 compute in f32.
@@ -96,7 +99,9 @@ private:
   bool canMergeUncached(mlir::Value t, int64_t i);
   /// Splits joined dimensions of `idx` unless keep(i) says that i and i + 1 may stay joined.
   void split(Indices &idx, llvm::ArrayRef<DimExpr> d, llvm::function_ref<bool(int64_t)> keep);
-  void split(Indices &idx, llvm::ArrayRef<DimExpr> d) { split(idx, d, [](int64_t) { return false; }); }
+  void split(Indices &idx, llvm::ArrayRef<DimExpr> d) {
+    split(idx, d, [](int64_t) { return false; });
+  }
   /// First dimension of every group of [0, rank), by canMerge of all values.
   llvm::SmallVector<int64_t> groupsOf(mlir::ValueRange values, int64_t lo, int64_t hi);
 
@@ -146,9 +151,15 @@ private:
     graph::RoundMode e8m0 = graph::RoundMode::nearest;
   };
   mlir::Value convert(mlir::Value v, mlir::Type from, mlir::Type to, CastRule rule);
-  mlir::Value convert(mlir::Value v, mlir::Type from, mlir::Type to) { return convert(v, from, to, CastRule()); }
-  mlir::Value toCompute(mlir::Value v, mlir::Type element) { return convert(v, element, computeType(element)); }
-  mlir::Value fromCompute(mlir::Value v, mlir::Type element) { return convert(v, computeType(element), element); }
+  mlir::Value convert(mlir::Value v, mlir::Type from, mlir::Type to) {
+    return convert(v, from, to, CastRule());
+  }
+  mlir::Value toCompute(mlir::Value v, mlir::Type element) {
+    return convert(v, element, computeType(element));
+  }
+  mlir::Value fromCompute(mlir::Value v, mlir::Type element) {
+    return convert(v, computeType(element), element);
+  }
   mlir::Value floatToInt(mlir::Value v, mlir::Type to);
   mlir::Value roundToOdd(mlir::Value f64);
   mlir::Value decodeSmall(mlir::Value bits, mlir::Type format);
@@ -166,7 +177,8 @@ private:
   mlir::Value pool(graph::PoolOp op, llvm::ArrayRef<Index> idx);
   void demandReduction(mlir::Operation *op, llvm::ArrayRef<Index> idx);
   /// The input's indices of a reduce or arg_reduce, unknown along the reduced dimensions.
-  Indices reducedInput(mlir::Value input, mlir::Value result, llvm::ArrayRef<int64_t> axes, bool keepDims, llvm::ArrayRef<Index> idx);
+  Indices reducedInput(mlir::Value input, mlir::Value result, llvm::ArrayRef<int64_t> axes, bool keepDims,
+                       llvm::ArrayRef<Index> idx);
   mlir::Value neutral(graph::ReduceKind kind, mlir::Type element);
   mlir::Value combine(graph::ReduceKind kind, mlir::Value x, mlir::Value y, mlir::Type element);
   mlir::Value acrossLanes(graph::ReduceKind kind, llvm::ArrayRef<mlir::Value> acc, mlir::Type element);
@@ -176,9 +188,11 @@ private:
   using Body = llvm::function_ref<Values(mlir::Value, mlir::ValueRange)>;
   Values loop(mlir::Value from, mlir::Value to, mlir::Value step, mlir::ValueRange carried, Body body);
   using Step = llvm::function_ref<Values(Index, mlir::ValueRange)>;
-  /// Walks [from, to) by vectors: `unroll` whole ones at a time, each with its own copy of the carried values (copies beside each
-  /// other: carried.size() is a multiple of unroll), then masked ones that continue copy 0.
-  Values lanes(mlir::Value from, mlir::Value to, std::optional<int64_t> count, int64_t unroll, mlir::ValueRange carried, Step step);
+  /// Walks [from, to) by vectors: `unroll` whole ones at a time, each with its own copy of the carried values
+  /// (copies beside each other: carried.size() is a multiple of unroll), then masked ones that continue copy
+  /// 0.
+  Values lanes(mlir::Value from, mlir::Value to, std::optional<int64_t> count, int64_t unroll,
+               mlir::ValueRange carried, Step step);
   /// Values computed inside are forgotten at the end.
   template <class Fn> auto scoped(Fn fn);
 
@@ -189,7 +203,7 @@ private:
     llvm::SmallVector<int64_t> groups;      // first dimension of every group
     int64_t rows = 0;                       // leading groups that workgroups count
     bool reduces = false;
-    int64_t block = 0;                      // columns of a workgroup; 0: the whole row
+    int64_t block = 0; // columns of a workgroup; 0: the whole row
     DimExpr workgroups;
     int64_t cost = 1;
   };
@@ -215,7 +229,7 @@ private:
   llvm::SmallVector<Phase> phases;
   mlir::Operation *failedAt = nullptr;
 
-  mlir::Value mask;  // which lanes exist; null: all
+  mlir::Value mask; // which lanes exist; null: all
   using ExprKey = std::pair<unsigned, std::pair<void *, void *>>;
   llvm::ScopedHashTable<ExprKey, mlir::Value> exprs;
   struct Known {
@@ -234,9 +248,9 @@ private:
   };
   llvm::SmallVector<Spill> spills;
   const Phase *phase = nullptr;
-  Indices rowIndex;      // of the current row, one a group; the last ones not known
-  Indices rowLanes;      // the same, one a dimension
-  mlir::Value laneBase;  // base of the current lanes of a walk over a whole row
+  Indices rowIndex;     // of the current row, one a group; the last ones not known
+  Indices rowLanes;     // the same, one a dimension
+  mlir::Value laneBase; // base of the current lanes of a walk over a whole row
   unsigned stage = 0;
   bool spillable(mlir::Operation *op, llvm::ArrayRef<Index> idx);
   bool isExpensive(mlir::Operation *op);

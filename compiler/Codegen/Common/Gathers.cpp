@@ -5,8 +5,8 @@ using namespace mlir;
 
 namespace quaver::codegen {
 
-// An index tensor's value as a position of a dimension of size n: negative ones count from the end; one out of range reads the
-// nearest element instead of foreign memory.
+// An index tensor's value as a position of a dimension of size n: negative ones count from the end; one out
+// of range reads the nearest element instead of foreign memory.
 Index Emitter::wrapped(Value indices, ArrayRef<Index> idx, const DimExpr &n) {
   Value v = convert(at(indices, idx), element(indices), b.getI64Type());
   auto c = [&](Value x) { return isVector(v) ? splat(x) : x; };
@@ -16,12 +16,14 @@ Index Emitter::wrapped(Value indices, ArrayRef<Index> idx, const DimExpr &n) {
 }
 
 std::optional<Emitter::Access> Emitter::gathered(Operation *op, ArrayRef<Index> given) {
-  if (!isa<graph::GatherOp, graph::GatherElementsOp, graph::GatherNdOp>(op)) return std::nullopt;
+  if (!isa<graph::GatherOp, graph::GatherElementsOp, graph::GatherNdOp>(op))
+    return std::nullopt;
   Indices idx(given);
   const Dims &rd = dims(op->getResult(0));
   if (auto g = dyn_cast<graph::GatherOp>(op)) {
     int64_t axis = g.getAxis(), r = dims(g.getIndices()).size();
-    split(idx, rd, [&](int64_t i) { return i + 1 < axis || (i >= axis && i + 1 < axis + r) || i >= axis + r; });
+    split(idx, rd,
+          [&](int64_t i) { return i + 1 < axis || (i >= axis && i + 1 < axis + r) || i >= axis + r; });
     Indices out(idx.begin(), idx.begin() + axis);
     out.push_back(wrapped(g.getIndices(), ArrayRef<Index>(idx).slice(axis, r), dims(g.getData())[axis]));
     out.append(idx.begin() + axis + r, idx.end());

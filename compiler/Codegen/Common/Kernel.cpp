@@ -17,17 +17,21 @@ void Emitter::emitRow(const Phase &p, Value from, Value to) {
   Dims d = groupDims(p);
   std::function<void(int64_t, Indices)> nest = [&](int64_t g, Indices per) {
     Indices idx = groupedIndex(p, per);
-    for (unsigned r : p.results) demand(yielded(r), idx);
+    for (unsigned r : p.results)
+      demand(yielded(r), idx);
     for (unsigned r : p.rowResults) {
-      if (g != p.rows) continue;
+      if (g != p.rows)
+        continue;
       const Dims &rd = dims(yielded(r));
       Indices at0(rd.size(), scalar(num(0)));
       int64_t kept = p.rows < groups ? p.groups[p.rows] : int64_t(idx.size());
-      for (int64_t i = 0; i < kept; ++i) at0[i] = idx[i];
+      for (int64_t i = 0; i < kept; ++i)
+        at0[i] = idx[i];
       storeResult(r, at0, at(yielded(r), at0));
     }
     if (g == groups) {
-      for (unsigned r : p.results) storeResult(r, idx, at(yielded(r), idx));
+      for (unsigned r : p.results)
+        storeResult(r, idx, at(yielded(r), idx));
       return;
     }
     if (g + 1 < groups) {
@@ -40,12 +44,17 @@ void Emitter::emitRow(const Phase &p, Value from, Value to) {
     }
     ++stage;
     std::optional<int64_t> count = p.block ? std::nullopt : d.back().getConstant();
-    lanes(from, to, count, p.cost > 60 ? 1 : p.cost > 24 ? 2 : 4, {}, [&](Index i, ValueRange) {
-      per[g] = i;
-      Indices here = groupedIndex(p, per);
-      for (unsigned r : p.results) storeResult(r, here, at(yielded(r), here));
-      return Values();
-    });
+    lanes(from, to, count,
+          p.cost > 60   ? 1
+          : p.cost > 24 ? 2
+                        : 4,
+          {}, [&](Index i, ValueRange) {
+            per[g] = i;
+            Indices here = groupedIndex(p, per);
+            for (unsigned r : p.results)
+              storeResult(r, here, at(yielded(r), here));
+            return Values();
+          });
   };
   nest(p.rows, rowIndex.empty() ? Indices(groups) : rowIndex);
 }
@@ -77,7 +86,8 @@ void Emitter::emitPhase(const Phase &p, Value first, Value last) {
     Indices per(groups);
     for (int64_t g = p.rows; g-- > 0;) {
       per[g] = g ? remainder(scalar(row), d[g]) : scalar(row);
-      if (g) row = quotient(scalar(row), d[g]).base;
+      if (g)
+        row = quotient(scalar(row), d[g]).base;
     }
     enter(per, from, to);
     return Values();
@@ -86,7 +96,8 @@ void Emitter::emitPhase(const Phase &p, Value first, Value last) {
 
 LogicalResult Emitter::run(KernelFunction::Launch &launch) {
   llvm::ScopedHashTableScope<ExprKey, Value> scope(exprs);
-  if (failed(formPhases())) return failure();
+  if (failed(formPhases()))
+    return failure();
   DimExpr offset(0), elements(0);
   for (const Phase &p : phases) {
     Value first = k.begin(), last = k.end();
@@ -102,18 +113,21 @@ LogicalResult Emitter::run(KernelFunction::Launch &launch) {
     DimExpr each = p.block ? DimExpr(p.block) : product(ArrayRef<DimExpr>(d).drop_front(p.rows));
     elements = DimExpr::max(elements, each * DimExpr(std::max<int64_t>(1, p.cost / 4)));
   }
-  if (failedAt) return failure();
+  if (failedAt)
+    return failure();
   launch.workgroups = offset;
-  launch.grain = DimExpr::max(DimExpr(1), DimExpr::floorDiv(DimExpr(kGrainElements), DimExpr::max(elements, DimExpr(1))));
+  launch.grain = DimExpr::max(DimExpr(1),
+                              DimExpr::floorDiv(DimExpr(kGrainElements), DimExpr::max(elements, DimExpr(1))));
   launch.scratchBytes = scratchBytes;
   launch.description = describe();
   return success();
 }
 
-LogicalResult emitGenericKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &target,
-                                ModuleOp kernels, StringRef symbol) {
+LogicalResult emitGenericKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
+                                const HostTarget &target, ModuleOp kernels, StringRef symbol) {
   for (Operation &op : dispatch.getBody().front().without_terminator())
-    if (auto why = whyNotGeneric(&op)) return op.emitOpError() << "has no generic kernel: " << *why;
+    if (auto why = whyNotGeneric(&op))
+      return op.emitOpError() << "has no generic kernel: " << *why;
   KernelFunction k(dispatch, kernels, symbol);
   KernelFunction::Launch launch;
   Emitter emitter(k, shapes, target);

@@ -1,4 +1,5 @@
-// The generic path: a kernel for any elementwise, reduction, gather or movement cluster, any sizes, any types.
+// The generic path: a kernel for any elementwise, reduction, gather or movement cluster, any sizes, any
+// types.
 //
 // Values are pulled from the results: elementwise ops inline into their users, movement ops become index
 // arithmetic, a reduction is emitted at the outermost loop where its indices are known. No bufferization, no
@@ -22,13 +23,16 @@ std::optional<HostTarget> hostTarget(llvm::StringRef name);
 
 /// Emits
 ///   void symbol(void *const *bindings, const int64_t *constants, int64_t begin, int64_t end, void *scratch)
-/// for the region of `dispatch` into `kernels` (func, scf, vector, arith, math, llvm loads and stores) and sets the
-/// dispatch's kernel, workgroups, constants, scratch, grain and description. An equal kernel that is there already is
-/// reused: the attribute `kernel` then names that one. Fails with a diagnostic on an op that it cannot emit.
+/// for the region of `dispatch` into `kernels` (func, scf, vector, arith, math, llvm loads and stores) and
+/// sets the dispatch's kernel, workgroups, constants, scratch, grain and description. An equal kernel that is
+/// there already is reused: the attribute `kernel` then names that one. Fails with a diagnostic on an op that
+/// it cannot emit.
 mlir::LogicalResult emitGenericKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                      const HostTarget &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
+                                      const HostTarget &target, mlir::ModuleOp kernels,
+                                      llvm::StringRef symbol);
 
-/// Why an op cannot be part of a cluster for emitGenericKernel (one clause with op and types); nullopt when it can.
+/// Why an op cannot be part of a cluster for emitGenericKernel (one clause with op and types); nullopt when
+/// it can.
 std::optional<std::string> whyNotGeneric(mlir::Operation *op);
 
 } // namespace quaver::codegen

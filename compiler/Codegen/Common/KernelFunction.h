@@ -8,15 +8,18 @@
 
 namespace quaver::codegen {
 
-/// Opens `void symbol(ptr bindings, ptr constants, i64 begin, i64 end, ptr scratch)`. Emit with `b`; then close().
-/// Bindings, sizes and numbers are materialized at the top of the function, so they dominate everything.
+/// Opens `void symbol(ptr bindings, ptr constants, i64 begin, i64 end, ptr scratch)`. Emit with `b`; then
+/// close(). Bindings, sizes and numbers are materialized at the top of the function, so they dominate
+/// everything.
 class KernelFunction {
 public:
   KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, llvm::StringRef symbol);
-  /// A function that a kernel of the dispatch calls: `llvmFunction` has an empty entry block, its arguments at these positions are
-  /// the bindings and the constants. `constants` are continued; give the result to the kernel that is emitted next. Not closed.
-  KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, mlir::LLVM::LLVMFuncOp llvmFunction, unsigned bindingsArgument,
-                 unsigned constantsArgument, llvm::ArrayRef<graph::DimExpr> constants);
+  /// A function that a kernel of the dispatch calls: `llvmFunction` has an empty entry block, its arguments
+  /// at these positions are the bindings and the constants. `constants` are continued; give the result to the
+  /// kernel that is emitted next. Not closed.
+  KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, mlir::LLVM::LLVMFuncOp llvmFunction,
+                 unsigned bindingsArgument, unsigned constantsArgument,
+                 llvm::ArrayRef<graph::DimExpr> constants);
   /// Starts with constants that functions called by this kernel have numbered.
   void continueConstants(llvm::ArrayRef<graph::DimExpr> known);
 
@@ -34,8 +37,8 @@ public:
     graph::DimExpr workgroups, grain = 1, scratchBytes = 0;
     std::string description;
   };
-  /// Ends the function and sets the dispatch's attributes. Where the module holds an equal function already, this one
-  /// is erased and that one is named.
+  /// Ends the function and sets the dispatch's attributes. Where the module holds an equal function already,
+  /// this one is erased and that one is named.
   void close(const Launch &launch);
   /// Removes the function after a failure.
   void abandon();

@@ -10,23 +10,28 @@ Values Emitter::loop(Value from, Value to, Value step, ValueRange carried, Body 
   auto f = scf::ForOp::create(b, loc, from, to, step, carried);
   {
     OpBuilder::InsertionGuard guard(b);
-    if (carried.empty()) b.setInsertionPoint(f.getBody()->getTerminator());
-    else b.setInsertionPointToStart(f.getBody());
+    if (carried.empty())
+      b.setInsertionPoint(f.getBody()->getTerminator());
+    else
+      b.setInsertionPointToStart(f.getBody());
     scoped([&] {
       Values out = body(f.getInductionVar(), f.getRegionIterArgs());
-      if (!carried.empty()) scf::YieldOp::create(b, loc, out);
+      if (!carried.empty())
+        scf::YieldOp::create(b, loc, out);
     });
   }
   return llvm::to_vector<4>(ValueRange(f.getResults()));
 }
 
-Values Emitter::lanes(Value from, Value to, std::optional<int64_t> count, int64_t unroll, ValueRange carried, Step step) {
+Values Emitter::lanes(Value from, Value to, std::optional<int64_t> count, int64_t unroll, ValueRange carried,
+                      Step step) {
   int64_t whole = W * unroll, each = carried.size() / unroll;
   Value one = num(1);
   Value savedBase = laneBase, savedMask = mask;
   mask = {};
   Value span = sub(to, from);
-  Value mainEnd = count ? add(from, num(*count / whole * whole)) : add(from, sub(span, arith(Arith::RemU, span, num(whole))));
+  Value mainEnd = count ? add(from, num(*count / whole * whole))
+                        : add(from, sub(span, arith(Arith::RemU, span, num(whole))));
   Values out(carried.begin(), carried.end());
   auto vectors = [&](Value lo, Value hi, int64_t copies) {
     ValueRange in = copies == unroll ? ValueRange(out) : ValueRange(out).take_front(each);
@@ -44,10 +49,12 @@ Values Emitter::lanes(Value from, Value to, std::optional<int64_t> count, int64_
   };
   if (!count || *count >= whole) {
     Values r = vectors(from, mainEnd, unroll);
-    if (each) out = r;
+    if (each)
+      out = r;
   }
   auto keepFirst = [&](const Values &r) {
-    for (int64_t i = 0; i < each; ++i) out[i] = r[i];
+    for (int64_t i = 0; i < each; ++i)
+      out[i] = r[i];
   };
   int64_t rest = count ? *count % whole : whole;
   if (count && unroll > 1 && rest >= W) {
@@ -66,7 +73,8 @@ Values Emitter::lanes(Value from, Value to, std::optional<int64_t> count, int64_
       mask = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, ids, splat(left));
       laneBase = i;
       Values v = step({i, one, {}, false}, acc);
-      for (auto [x, old] : llvm::zip(v, acc)) x = arith::SelectOp::create(b, loc, mask, x, old);
+      for (auto [x, old] : llvm::zip(v, acc))
+        x = arith::SelectOp::create(b, loc, mask, x, old);
       mask = {};
       return v;
     }));

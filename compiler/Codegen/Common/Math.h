@@ -6,8 +6,8 @@
 
 namespace quaver::codegen {
 
-/// Bounds are against the exact value, measured in test/codegen over the whole range (in ulp of the type unless said otherwise).
-/// NaN gives NaN; infinities, zeros and subnormals are right.
+/// Bounds are against the exact value, measured in test/codegen over the whole range (in ulp of the type
+/// unless said otherwise). NaN gives NaN; infinities, zeros and subnormals are right.
 class MathBuilder {
 public:
   MathBuilder(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}

@@ -5,8 +5,10 @@ using namespace mlir;
 
 namespace quaver::codegen {
 
-// Runs of dimensions with equal products: {to.lo, to.hi, from.lo, from.hi}. False where only the whole matches.
-bool Emitter::reshapeGroups(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to, SmallVectorImpl<std::array<int64_t, 4>> &groups) {
+// Runs of dimensions with equal products: {to.lo, to.hi, from.lo, from.hi}. False where only the whole
+// matches.
+bool Emitter::reshapeGroups(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to,
+                            SmallVectorImpl<std::array<int64_t, 4>> &groups) {
   int64_t i = 0, j = 0, n = to.size(), m = from.size();
   while (i < n || j < m) {
     int64_t bestA = n, bestB = m;
@@ -14,9 +16,12 @@ bool Emitter::reshapeGroups(ArrayRef<DimExpr> from, ArrayRef<DimExpr> to, SmallV
     for (int64_t total = 1; total <= (n - i) + (m - j) && !found; ++total)
       for (int64_t a = std::min(n, i + total); a >= i && !found; --a) {
         int64_t c = j + total - (a - i);
-        if (c < j || c > m || (a == i && n > i && m > j && total > 1)) continue;
-        if (a == i && !(i == n || product(from.slice(j, c - j)) == DimExpr(1))) continue;
-        if (product(to.slice(i, a - i)) == product(from.slice(j, c - j))) bestA = a, bestB = c, found = true;
+        if (c < j || c > m || (a == i && n > i && m > j && total > 1))
+          continue;
+        if (a == i && !(i == n || product(from.slice(j, c - j)) == DimExpr(1)))
+          continue;
+        if (product(to.slice(i, a - i)) == product(from.slice(j, c - j)))
+          bestA = a, bestB = c, found = true;
       }
     groups.push_back({i, bestA, j, bestB});
     i = bestA, j = bestB;
@@ -36,21 +41,26 @@ Indices Emitter::reshaped(Value from, Value to, ArrayRef<Index> idx) {
       ++g;
       hi = groups[g][1], fromHi = groups[g][3];
     }
-    if (fromLo == fromHi) continue;
+    if (fromLo == fromHi)
+      continue;
     ArrayRef<Index> part = idx.slice(lo, hi - lo);
     Index lin = hi > lo ? linear(part, ArrayRef<DimExpr>(td).slice(lo, hi - lo)) : scalar(num(0));
     int64_t sized = -1;
     bool several = false;
     for (int64_t j = fromLo; j < fromHi; ++j)
-      if (!isOne(fd[j])) several = sized >= 0, sized = j;
+      if (!isOne(fd[j]))
+        several = sized >= 0, sized = j;
     if (hi - lo == fromHi - fromLo && std::equal(td.begin() + lo, td.begin() + hi, fd.begin() + fromLo)) {
-      for (int64_t j = 0; j < hi - lo; ++j) out[fromLo + j] = part[j];
+      for (int64_t j = 0; j < hi - lo; ++j)
+        out[fromLo + j] = part[j];
     } else if (sized < 0) {
       continue;
-    } else if (!several && llvm::count_if(llvm::seq(fromLo, fromHi), [&](int64_t j) { return !isOne(fd[j]); }) == 1) {
+    } else if (!several &&
+               llvm::count_if(llvm::seq(fromLo, fromHi), [&](int64_t j) { return !isOne(fd[j]); }) == 1) {
       out[sized] = lin;
     } else {
-      for (int64_t j = fromLo; j + 1 < fromHi; ++j) out[j] = Index{{}, {}, {}, true};
+      for (int64_t j = fromLo; j + 1 < fromHi; ++j)
+        out[j] = Index{{}, {}, {}, true};
       out[fromHi - 1] = lin;
     }
   }
@@ -61,15 +71,18 @@ Indices Emitter::transposed(graph::TransposeOp op, ArrayRef<Index> given) {
   auto p = op.getPermutation();
   Indices idx(given), out(given.size());
   split(idx, dims(op.getResult()), [&](int64_t i) { return p[i + 1] == p[i] + 1; });
-  for (auto [i, from] : llvm::enumerate(p)) out[from] = idx[i];
+  for (auto [i, from] : llvm::enumerate(p))
+    out[from] = idx[i];
   return out;
 }
 
 Value Emitter::elementOf(Value t, int64_t i) {
   const auto &s = shapes.get(t);
-  if (s.elements && i < int64_t(s.elements->size())) return size((*s.elements)[i]);
+  if (s.elements && i < int64_t(s.elements->size()))
+    return size((*s.elements)[i]);
   Indices idx;
-  if (!dims(t).empty()) idx.push_back(scalar(num(i)));
+  if (!dims(t).empty())
+    idx.push_back(scalar(num(i)));
   Value savedMask = mask;
   mask = {};
   Value v = at(t, idx);
@@ -81,9 +94,11 @@ Indices Emitter::sliced(graph::SliceOp op, ArrayRef<Index> given) {
   Indices idx(given);
   const Dims &in = dims(op.getInput());
   auto axes = op.getAxes();
-  split(idx, dims(op.getResult()), [&](int64_t i) { return !llvm::is_contained(axes, i) && !llvm::is_contained(axes, i + 1); });
+  split(idx, dims(op.getResult()),
+        [&](int64_t i) { return !llvm::is_contained(axes, i) && !llvm::is_contained(axes, i + 1); });
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    if (!idx[axis].known()) continue;
+    if (!idx[axis].known())
+      continue;
     const auto &starts = shapes.get(op.getStarts()).elements, &ends = shapes.get(op.getEnds()).elements,
                &steps = shapes.get(op.getSteps()).elements;
     Value first, step;
@@ -137,7 +152,8 @@ Value Emitter::choose(Value c, llvm::function_ref<Value()> x, llvm::function_ref
     auto made = scf::IfOp::create(b, loc, TypeRange{vx.getType()}, c, true);
     auto move = [&](Block *from, Block *to, Value v) {
       from->getTerminator()->erase();
-      if (!to->empty()) to->getTerminator()->erase();
+      if (!to->empty())
+        to->getTerminator()->erase();
       to->getOperations().splice(to->end(), from->getOperations());
       OpBuilder::InsertionGuard g2(b);
       b.setInsertionPointToEnd(to);

@@ -15,9 +15,11 @@ Value Emitter::concat(graph::ConcatOp op, ArrayRef<Index> given) {
     Value in = op.getInputs()[part];
     Indices at0 = idx;
     at0[axis] = plus(idx[axis], scalar(size(DimExpr(0) - offset)));
-    if (part + 1 == op.getInputs().size()) return at(in, at0);
+    if (part + 1 == op.getInputs().size())
+      return at(in, at0);
     DimExpr end = offset + dims(in)[axis];
-    Value inside = compare(P::slt, valueOf(idx[axis]), isVector(valueOf(idx[axis])) ? splat(size(end)) : size(end));
+    Value inside =
+        compare(P::slt, valueOf(idx[axis]), isVector(valueOf(idx[axis])) ? splat(size(end)) : size(end));
     return choose(inside, [&] { return at(in, at0); }, [&] { return from(part + 1, end); });
   };
   return from(0, DimExpr(0));
@@ -26,12 +28,14 @@ Value Emitter::concat(graph::ConcatOp op, ArrayRef<Index> given) {
 Value Emitter::pad(graph::PadOp op, ArrayRef<Index> given) {
   auto axes = op.getAxes();
   Indices idx(given);
-  split(idx, dims(op.getResult()), [&](int64_t i) { return !llvm::is_contained(axes, i) && !llvm::is_contained(axes, i + 1); });
+  split(idx, dims(op.getResult()),
+        [&](int64_t i) { return !llvm::is_contained(axes, i) && !llvm::is_contained(axes, i + 1); });
   const Dims &in = dims(op.getInput());
   Value inside;
   for (auto [i, axis] : llvm::enumerate(axes)) {
     Value before = elementOf(op.getPads(), i), n = size(in[axis]);
-    if (matchPattern(before, m_Zero()) && dims(op.getResult())[axis] == in[axis]) continue;
+    if (matchPattern(before, m_Zero()) && dims(op.getResult())[axis] == in[axis])
+      continue;
     Index moved = plus(idx[axis], scalar(sub(num(0), before)));
     Value p = valueOf(moved);
     auto c = [&](Value x) { return isVector(p) ? splat(x) : x; };
@@ -58,7 +62,8 @@ Value Emitter::pad(graph::PadOp op, ArrayRef<Index> given) {
     }
     idx[axis] = moved;
   }
-  if (!inside) return at(op.getInput(), idx);
+  if (!inside)
+    return at(op.getInput(), idx);
   return choose(inside, [&] { return at(op.getInput(), idx); }, [&] { return at(op.getValue(), {}); });
 }
 

@@ -8,7 +8,9 @@ namespace quaver::graph {
 #define GEN_PASS_DEF_DECOMPOSEPASS
 #include "dialects/Graph/Transforms/Passes.h.inc"
 
-static bool isFp8(Value v) { return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(v.getType())); }
+static bool isFp8(Value v) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(v.getType()));
+}
 
 // Do only products read it, perhaps transposed?
 static bool feedsOnlyProducts(Value v) {

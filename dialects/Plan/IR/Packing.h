@@ -4,8 +4,8 @@
 
 namespace quaver::plan_ir {
 
-/// A constant operand of a dispatch in a layout that a kernel reads. `storage` and `parameters` become those of the
-/// plan's Weight; only the target that made them knows what they mean.
+/// A constant operand of a dispatch in a layout that a kernel reads. `storage` and `parameters` become those
+/// of the plan's Weight; only the target that made them knows what they mean.
 struct Packing {
   int64_t operand = 0; // of the dispatch
   std::string storage; // "panel16_f32"

@@ -26,7 +26,8 @@ void PlanDialect::initialize() {
 #include "dialects/Plan/IR/PlanOps.cpp.inc"
 
 static LogicalResult isExpression(Operation *op, StringRef what, StringRef text) {
-  if (graph::DimExpr::parse(text)) return success();
+  if (graph::DimExpr::parse(text))
+    return success();
   return op->emitOpError() << what << " is not a dimension expression: \"" << text << "\"";
 }
 
@@ -47,15 +48,19 @@ LogicalResult DispatchOp::verify() {
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield || yield.getValues().getTypes() != getResultTypes())
     return emitOpError("C2: the region must end in a plan.yield of the results' types");
-  for (auto [what, text] : {std::pair("workgroups", getWorkgroups()), {"scratch", getScratch()}, {"grain", getGrain()}})
-    if (text && failed(isExpression(*this, what, *text))) return failure();
+  for (auto [what, text] :
+       {std::pair("workgroups", getWorkgroups()), {"scratch", getScratch()}, {"grain", getGrain()}})
+    if (text && failed(isExpression(*this, what, *text)))
+      return failure();
   if (getConstants())
     for (Attribute c : getConstantsAttr())
-      if (failed(isExpression(*this, "a constant", cast<StringAttr>(c)))) return failure();
+      if (failed(isExpression(*this, "a constant", cast<StringAttr>(c))))
+        return failure();
   if (ArrayAttr packings = getPackingsAttr())
     for (Attribute p : packings)
       if (!isPacking(p, getInputs().size()))
-        return emitOpError() << "C6: a packing must have an operand's number, storage, parameters and bytes: " << p;
+        return emitOpError() << "C6: a packing must have an operand's number, storage, parameters and bytes: "
+                             << p;
   return success();
 }
 
@@ -66,16 +71,21 @@ LogicalResult BufferOp::verify() {
   if (!llvm::is_contained(kMemories, getMemory()))
     return emitOpError() << "C4: unknown memory \"" << getMemory()
                          << "\"; expected arena, input, output, weight, state or dynamic";
-  if (failed(isExpression(*this, "offset", getOffset()))) return failure();
+  if (failed(isExpression(*this, "offset", getOffset())))
+    return failure();
   return isExpression(*this, "bytes", getBytes());
 }
 
 LogicalResult LaunchOp::verify() {
   if (getNumWritten() < 0 || getNumWritten() > int64_t(getBuffers().size()))
-    return emitOpError() << "C5: num_written is " << getNumWritten() << ", but there are " << getBuffers().size() << " buffers";
-  for (auto [what, text] : {std::pair("workgroups", getWorkgroups()), {"scratch", getScratch()}, {"grain", getGrain()}})
-    if (failed(isExpression(*this, what, text))) return failure();
+    return emitOpError() << "C5: num_written is " << getNumWritten() << ", but there are "
+                         << getBuffers().size() << " buffers";
+  for (auto [what, text] :
+       {std::pair("workgroups", getWorkgroups()), {"scratch", getScratch()}, {"grain", getGrain()}})
+    if (failed(isExpression(*this, what, text)))
+      return failure();
   for (Attribute c : getConstants())
-    if (failed(isExpression(*this, "a constant", cast<StringAttr>(c)))) return failure();
+    if (failed(isExpression(*this, "a constant", cast<StringAttr>(c))))
+      return failure();
   return success();
 }

@@ -19,14 +19,16 @@ public:
     size_t done = 0;
     while (fd >= 0 && done < bytes.size()) {
       ssize_t n = write(fd, bytes.data() + done, bytes.size() - done);
-      if (n <= 0) break;
+      if (n <= 0)
+        break;
       done += size_t(n);
     }
     good = fd >= 0 && done == bytes.size();
   }
   MemoryFile(MemoryFile &&o) noexcept : fd(std::exchange(o.fd, -1)), good(o.good) {}
   ~MemoryFile() {
-    if (fd >= 0) close(fd);
+    if (fd >= 0)
+      close(fd);
   }
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd); }
   bool ok() const { return good; }
@@ -44,25 +46,32 @@ bool linkShared(llvm::ArrayRef<llvm::StringRef> objects, std::vector<char> &elf,
   std::lock_guard lock(oneAtATime);
   std::string_view memoryBytes = x86::memoryObject();
   std::vector<MemoryFile> files;
-  for (llvm::StringRef o : objects) files.emplace_back(o);
+  for (llvm::StringRef o : objects)
+    files.emplace_back(o);
   files.emplace_back(llvm::StringRef(memoryBytes.data(), memoryBytes.size()));
   std::vector<std::string> paths;
   for (const MemoryFile &f : files) {
-    if (!f.ok()) return error = "no memory for a kernel object", false;
+    if (!f.ok())
+      return error = "no memory for a kernel object", false;
     paths.push_back(f.path());
   }
   llvm::SmallString<64> out;
-  if (llvm::sys::fs::createTemporaryFile("quaver", "so", out)) return error = "cannot create a temporary file for the linker", false;
-  std::vector<const char *> arguments = {"ld.lld", "-shared", "--no-undefined", "--gc-sections", "-z", "noexecstack", "-z", "now",
-                                         "--build-id=none", "--threads=1", "--strip-debug", "--hash-style=gnu"};
-  for (size_t i = 0; i + 1 < paths.size(); ++i) arguments.push_back(paths[i].c_str());
-  for (const char *a : {"--start-lib", paths.back().c_str(), "--end-lib", "-o", out.c_str()}) arguments.push_back(a);
+  if (llvm::sys::fs::createTemporaryFile("quaver", "so", out))
+    return error = "cannot create a temporary file for the linker", false;
+  std::vector<const char *> arguments = {
+      "ld.lld",          "-shared",     "--no-undefined", "--gc-sections",   "-z", "noexecstack", "-z", "now",
+      "--build-id=none", "--threads=1", "--strip-debug",  "--hash-style=gnu"};
+  for (size_t i = 0; i + 1 < paths.size(); ++i)
+    arguments.push_back(paths[i].c_str());
+  for (const char *a : {"--start-lib", paths.back().c_str(), "--end-lib", "-o", out.c_str()})
+    arguments.push_back(a);
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   auto bytes = llvm::MemoryBuffer::getFile(out);
   llvm::sys::fs::remove(out);
-  if (result.retCode != 0 || !bytes) return error = "linking the kernels failed: " + messages, false;
+  if (result.retCode != 0 || !bytes)
+    return error = "linking the kernels failed: " + messages, false;
   elf.assign((*bytes)->getBufferStart(), (*bytes)->getBufferEnd());
   return true;
 }

@@ -2,8 +2,8 @@
 #include "compiler/Codegen/X86/Lower/Object.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -26,8 +26,8 @@ void loadKernelDialects(MLIRContext &context) {
   registerAllExtensions(registry);
   registerAllToLLVMIRTranslations(registry);
   context.appendDialectRegistry(registry);
-  context.loadDialect<func::FuncDialect, scf::SCFDialect, vector::VectorDialect, arith::ArithDialect, math::MathDialect,
-                      LLVM::LLVMDialect, plan_ir::PlanDialect, graph::GraphDialect>();
+  context.loadDialect<func::FuncDialect, scf::SCFDialect, vector::VectorDialect, arith::ArithDialect,
+                      math::MathDialect, LLVM::LLVMDialect, plan_ir::PlanDialect, graph::GraphDialect>();
 }
 
 static LogicalResult lowerToLlvmDialect(ModuleOp module) {
@@ -56,23 +56,29 @@ FailureOr<std::vector<char>> compileToElf(ModuleOp kernels, const HostTarget &ta
     ms += std::chrono::duration<double, std::milli>(now - last).count();
     last = now;
   };
-  if (failed(lowerToLlvmDialect(kernels))) return kernels.emitError("the kernels cannot be lowered to LLVM IR"), failure();
+  if (failed(lowerToLlvmDialect(kernels)))
+    return kernels.emitError("the kernels cannot be lowered to LLVM IR"), failure();
   llvm::LLVMContext context;
   auto ir = translateModuleToLLVMIR(kernels, context, "kernels");
-  if (!ir) return kernels.emitError("the kernels cannot be translated to LLVM IR"), failure();
+  if (!ir)
+    return kernels.emitError("the kernels cannot be translated to LLVM IR"), failure();
   lap(t.mlir);
   std::string error;
   ObjectEmitter emitter(target, error);
-  if (!error.empty()) return kernels.emitError(error), failure();
-  if (!emitter.linkManifestKernels(*ir, error)) return kernels.emitError(error), failure();
+  if (!error.empty())
+    return kernels.emitError(error), failure();
+  if (!emitter.linkManifestKernels(*ir, error))
+    return kernels.emitError(error), failure();
   lap(t.link);
   emitter.optimize(*ir);
   lap(t.optimize);
   llvm::SmallString<0> object;
-  if (!emitter.emit(*ir, object, error)) return kernels.emitError(error), failure();
+  if (!emitter.emit(*ir, object, error))
+    return kernels.emitError(error), failure();
   lap(t.emit);
   std::vector<char> elf;
-  if (!linkShared({object}, elf, error)) return kernels.emitError(error), failure();
+  if (!linkShared({object}, elf, error))
+    return kernels.emitError(error), failure();
   lap(t.lld);
   return elf;
 }

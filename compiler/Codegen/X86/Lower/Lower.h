@@ -9,12 +9,15 @@ struct LowerTimes {
   double mlir = 0, link = 0, optimize = 0, emit = 0, lld = 0;
 };
 
-/// Compiles all functions of `kernels` (which is consumed: it holds llvm.func afterwards) for `target`. Every public function
-/// is an exported symbol. Functions that call manifest kernels get them linked in from the target's bitcode and inlined. The
-/// file needs no library: no libm, no libc; equal input gives equal bytes. Fails with a diagnostic on the module.
-mlir::FailureOr<std::vector<char>> compileToElf(mlir::ModuleOp kernels, const HostTarget &target, LowerTimes *times = nullptr);
+/// Compiles all functions of `kernels` (which is consumed: it holds llvm.func afterwards) for `target`. Every
+/// public function is an exported symbol. Functions that call manifest kernels get them linked in from the
+/// target's bitcode and inlined. The file needs no library: no libm, no libc; equal input gives equal bytes.
+/// Fails with a diagnostic on the module.
+mlir::FailureOr<std::vector<char>> compileToElf(mlir::ModuleOp kernels, const HostTarget &target,
+                                                LowerTimes *times = nullptr);
 
-/// Loads the dialects that kernels are written in and registers their translations; once per context, before emission.
+/// Loads the dialects that kernels are written in and registers their translations; once per context, before
+/// emission.
 void loadKernelDialects(mlir::MLIRContext &context);
 
 } // namespace quaver::codegen

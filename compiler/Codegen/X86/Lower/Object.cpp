@@ -18,22 +18,26 @@ ObjectEmitter::ObjectEmitter(const HostTarget &target, std::string &error) : tar
   LLVMInitializeX86TargetMC(), LLVMInitializeX86AsmPrinter();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!found) return;
+  if (!found)
+    return;
   llvm::TargetOptions options;
   options.NoTrappingFPMath = true;
   machine.reset(found->createTargetMachine(triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
                                            llvm::CodeModel::Small, llvm::CodeGenOptLevel::Aggressive));
 }
 
-// The inliner wants the caller's features, tuning and no-builtins to include the callee's; always_inline does not check and would
-// compile a kernel for the caller's features. So every function gets the same.
+// The inliner wants the caller's features, tuning and no-builtins to include the callee's; always_inline does
+// not check and would compile a kernel for the caller's features. So every function gets the same.
 void ObjectEmitter::unifyAttributes(llvm::Module &module) {
   for (llvm::Function &f : module) {
-    if (f.isIntrinsic()) continue;
-    for (const char *name : {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width", "prefer-vector-width"})
+    if (f.isIntrinsic())
+      continue;
+    for (const char *name :
+         {"target-cpu", "target-features", "tune-cpu", "min-legal-vector-width", "prefer-vector-width"})
       f.removeFnAttr(name);
     f.addFnAttr("target-cpu", target.cpu);
-    if (!target.features.empty()) f.addFnAttr("target-features", target.features);
+    if (!target.features.empty())
+      f.addFnAttr("target-features", target.features);
     f.addFnAttr("prefer-vector-width", std::to_string(target.vectorBits));
     f.addFnAttr("no-builtins");
     f.addFnAttr(llvm::Attribute::NoUnwind);
@@ -47,15 +51,19 @@ bool ObjectEmitter::linkManifestKernels(llvm::Module &module, std::string &error
   llvm::StringSet<> exported;
   bool calls = false;
   for (llvm::Function &f : module) {
-    if (!f.isDeclaration() && f.hasExternalLinkage()) exported.insert(f.getName());
+    if (!f.isDeclaration() && f.hasExternalLinkage())
+      exported.insert(f.getName());
     calls |= f.isDeclaration() && !f.isIntrinsic();
   }
   if (calls) {
     auto set = x86::featureSetOfTarget(target.name);
-    if (!set) return error = "no kernels are built for the target " + target.name, false;
+    if (!set)
+      return error = "no kernels are built for the target " + target.name, false;
     std::string_view bytes = x86::kernelBitcode(*set);
-    auto kernels = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef({bytes.data(), bytes.size()}, "kernels"), module.getContext());
-    if (!kernels) return error = "the kernel bitcode cannot be read: " + llvm::toString(kernels.takeError()), false;
+    auto kernels = llvm::getLazyBitcodeModule(llvm::MemoryBufferRef({bytes.data(), bytes.size()}, "kernels"),
+                                              module.getContext());
+    if (!kernels)
+      return error = "the kernel bitcode cannot be read: " + llvm::toString(kernels.takeError()), false;
     if (llvm::Linker::linkModules(module, std::move(*kernels), llvm::Linker::LinkOnlyNeeded))
       return error = "the kernel bitcode cannot be linked", false;
   }

@@ -14,8 +14,8 @@ class ObjectEmitter {
 public:
   /// `error` is set where LLVM does not know the target.
   ObjectEmitter(const HostTarget &target, std::string &error);
-  /// Links the manifest kernels that the module calls, gives every function the target's attributes, and hides everything that
-  /// was not defined with external linkage before.
+  /// Links the manifest kernels that the module calls, gives every function the target's attributes, and
+  /// hides everything that was not defined with external linkage before.
   bool linkManifestKernels(llvm::Module &module, std::string &error);
   void optimize(llvm::Module &module);
   bool emit(llvm::Module &module, llvm::SmallVectorImpl<char> &object, std::string &error);
