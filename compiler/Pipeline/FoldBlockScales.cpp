@@ -26,7 +26,24 @@ std::optional<int64_t> repetition(Value indices, const WeightStore &weights) {
   return n ? std::optional(n) : std::nullopt;
 }
 
-bool fold(graph::DequantizeOp op, const WeightStore &weights) {
+// Few scales are written in the IR by the importer; beside codes they are a weight like others.
+Value asWeight(OpBuilder &b, Value scale, ModuleOp module, WeightStore &weights) {
+  auto constant = scale.getDefiningOp<graph::ConstantOp>();
+  if (!constant)
+    return scale;
+  auto type = cast<RankedTensorType>(constant.getType());
+  auto location = dyn_cast<NameLoc>(constant.getLoc());
+  std::string name = location ? location.getName().str() : "scales";
+  auto owner = std::make_shared<const std::vector<char>>(bytesOf(constant.getValue()));
+  std::string symbol = weights.add(name, WeightData{type, *owner, name, "", owner});
+  OpBuilder top(module.getContext());
+  top.setInsertionPointToStart(module.getBody());
+  graph::WeightOp::create(top, constant.getLoc(), symbol, type, name, "", 0, storageBytes(type));
+  return graph::GetWeightOp::create(b, constant.getLoc(), type,
+                                    FlatSymbolRefAttr::get(module.getContext(), symbol));
+}
+
+bool fold(graph::DequantizeOp op, ModuleOp module, WeightStore &weights) {
   auto type = dyn_cast<RankedTensorType>(op.getInput().getType());
   if (!type || !type.hasStaticShape() || op.getBlockSize() == 0 || op.getZeroPoint() ||
       !op.getBlocks().empty())
@@ -53,6 +70,12 @@ bool fold(graph::DequantizeOp op, const WeightStore &weights) {
   if (!isSpread)
     return false;
   OpBuilder b(op);
+  scale = asWeight(b, scale, module, weights);
+  auto codes = op.getInput().getDefiningOp<graph::GetWeightOp>();
+  auto scales = scale.getDefiningOp<graph::GetWeightOp>();
+  bool isTiled = llvm::all_of(blocks, [](int64_t n) { return n == 128; });
+  if (codes && scales && isTiled)
+    weights.pair(codes.getWeight(), scales.getWeight(), "128x128");
   Value result =
       graph::DequantizeOp::create(b, op.getLoc(), op.getType(), op.getInput(), scale, Value(), 0, 0, blocks);
   op.getResult().replaceAllUsesWith(result);
@@ -62,10 +85,10 @@ bool fold(graph::DequantizeOp op, const WeightStore &weights) {
 
 } // namespace
 
-int64_t foldBlockScales(ModuleOp module, const WeightStore &weights) {
+int64_t foldBlockScales(ModuleOp module, WeightStore &weights) {
   SmallVector<graph::DequantizeOp> ops;
   module.walk([&](graph::DequantizeOp op) { ops.push_back(op); });
-  return llvm::count_if(ops, [&](graph::DequantizeOp op) { return fold(op, weights); });
+  return llvm::count_if(ops, [&](graph::DequantizeOp op) { return fold(op, module, weights); });
 }
 
 } // namespace quaver::pipeline

@@ -9,6 +9,6 @@ namespace quaver::pipeline {
 /// 128 times, then DequantizeLinear along the other dimension. Where the repeated positions are 0, .., 0, 1,
 /// .., 1, .. the scales themselves are used, with both block sizes. Same products, no repeated scales.
 /// Returns how many.
-int64_t foldBlockScales(mlir::ModuleOp module, const WeightStore &weights);
+int64_t foldBlockScales(mlir::ModuleOp module, WeightStore &weights);
 
 } // namespace quaver::pipeline

@@ -27,6 +27,13 @@ bool widensCodes(Operation *op) {
          (isa<graph::CastOp>(op) && isCode(op->getOperand(0)) && !isCode(op->getResult(0)));
 }
 
+// Scales that belong to codes are repeated where they are used, too: the artifact holds the pair.
+bool repeatsScales(Operation *op, const WeightStore &weights) {
+  auto gather = dyn_cast<graph::GatherOp>(op);
+  auto get = gather ? gather.getData().getDefiningOp<graph::GetWeightOp>() : graph::GetWeightOp();
+  return get && weights.isScales(get.getWeight());
+}
+
 bool isWorthFolding(Operation *op) {
   if (op->getNumOperands() == 0 || op->getNumRegions() || !isPure(op) ||
       !llvm::all_of(op->getOperands(), isConstant))
@@ -127,7 +134,7 @@ LogicalResult foldWeights(ModuleOp module, WeightStore &weights) {
   module.walk([&](Operation *op) { ops.push_back(op); });
   Readers readers(module, weights);
   for (Operation *op : ops) {
-    if (!isWorthFolding(op))
+    if (!isWorthFolding(op) || repeatsScales(op, weights))
       continue;
     SmallVector<interpreter::Tensor> operands;
     for (Value v : op->getOperands()) {

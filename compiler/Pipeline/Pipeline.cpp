@@ -35,8 +35,7 @@ std::string folderOf(const std::string &path) {
 class Compilation {
 public:
   Compilation(const CompileOptions &options, const Progress &progress)
-      : options(options), progress(progress), front(options, progress),
-        writer(folderOf(options.output)) {}
+      : options(options), progress(progress), front(options, progress), writer(folderOf(options.output)) {}
   Status run(std::string *warnings);
 
 private:
@@ -180,11 +179,12 @@ Status Compilation::addWeights() {
       type = data->type;
       bytes = std::as_bytes(std::span(data->bytes.data(), data->bytes.size()));
       w->set_program(data->program);
-      w->set_recipe(data->recipe);
       auto scales =
           llvm::find_if(weights, [&](const plan_emit::WeightUse &u) { return u.weight == data->scales; });
-      if (!data->scales.empty() && scales != weights.end())
+      if (!data->scales.empty() && scales != weights.end()) {
+        w->set_recipe(data->recipe);
         w->set_scales_plus_1(uint32_t(scales - weights.begin()) + 1);
+      }
     } else {
       type = cast<RankedTensorType>(use.constant.getType());
       owned.push_back(std::make_unique<std::vector<char>>(bytesOf(use.constant)));

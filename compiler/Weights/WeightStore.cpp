@@ -20,10 +20,11 @@ std::string WeightStore::add(StringRef name, WeightData data) {
   return unique;
 }
 
-void WeightStore::pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe) {
+void WeightStore::pair(llvm::StringRef codes, llvm::StringRef scaledBy, llvm::StringRef recipe) {
   auto it = weights.find(codes);
-  assert(it != weights.end() && weights.count(scales) && "both halves are in the store");
-  it->second.scales = scales.str();
+  assert(it != weights.end() && weights.count(scaledBy) && "both halves are in the store");
+  it->second.scales = scaledBy.str();
+  scales.insert(scaledBy);
   it->second.recipe = recipe.str();
 }
 

@@ -4,6 +4,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ public:
   std::string add(llvm::StringRef name, WeightData data);
   /// Says that `codes` are scaled by `scales` (both symbols of this store).
   void pair(llvm::StringRef codes, llvm::StringRef scales, llvm::StringRef recipe);
+  bool isScales(llvm::StringRef name) const { return scales.contains(name); }
   const WeightData *find(llvm::StringRef name) const;
   /// Memory of a mapped weight may go until it is read again; nothing for others.
   void release(llvm::StringRef name) const;
@@ -37,6 +39,7 @@ public:
 
 private:
   llvm::StringMap<WeightData> weights;
+  llvm::StringSet<> scales;
 };
 
 /// Bytes of one element in memory (i1: 1), and of a whole static tensor.

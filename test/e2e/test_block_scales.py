@@ -1,6 +1,9 @@
 """FP8 weights with 128x128 scales as exporters write them (Gather, then DequantizeLinear along one axis): the codes and scales stay as
 they are, and matrix kernels read them."""
 import json
+import os
+import pathlib
+import subprocess
 import zipfile
 
 import ml_dtypes
@@ -8,6 +11,8 @@ import numpy as np
 import pytest
 import quaver
 from onnx import TensorProto, helper, numpy_helper
+
+BUILD = pathlib.Path(os.environ.get("QUAVER_BUILD", pathlib.Path(__file__).resolve().parents[2] / "build"))
 
 
 def product(codes, scales, positions):
@@ -51,3 +56,15 @@ def test_other_positions_mean_what_they_say(tmp_path):
     x = rng.standard_normal((3, 256)).astype(np.float32)
     wide = codes.astype(np.float32) * np.repeat(scales[positions], 128, 1)
     np.testing.assert_allclose(quaver.Session(artifact).run(None, {"x": x})[0], x @ wide.T, rtol=1e-4, atol=1e-4)
+
+
+def test_inspect_gives_back_codes_and_scales(tmp_path):
+    rng = np.random.default_rng(7)
+    codes = rng.standard_normal((200, 300)).astype(np.float32).astype(ml_dtypes.float8_e4m3fn)
+    scales = rng.uniform(0.5, 2, (2, 3)).astype(np.float32)
+    artifact, unpacked = tmp_path / "m.quaver", tmp_path / "w.npz"
+    quaver.compile(product(codes, scales, np.arange(200) // 128), output=str(artifact))
+    subprocess.run([BUILD / "bin" / "quaver", "inspect", artifact, "--weight", "codes", "-o", unpacked], check=True, capture_output=True)
+    halves = np.load(unpacked)
+    assert halves["codes"].tobytes() == codes.tobytes()
+    assert halves["scales"].tobytes() == scales.tobytes()
