@@ -44,12 +44,14 @@ typedef void (*qvc_progress)(void *user, const char *stage, int done, int total)
 QVC_EXPORT int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress,
                            void *user, char **message);
 
-/* Runs a model twice in the interpreter, as its file says and with options.precision, and reports every node's error.
+/* Runs a model twice in the interpreter, as its file says and with options.precision, and reports every
+ * node's error.
  *
- * options: those of qvc_compile without "output", and "inputs": ["name=@file.npy", "name=1x128xi64=rand(0,32000)"], "seed": 0.
- * report: receives JSON (compiler/Pipeline/Compare.h says what), worst op first; NULL on failure.
- * message: receives the error text, or NULL. */
-QVC_EXPORT int qvc_compare(const char *options, qvc_progress progress, void *user, char **report, char **message);
+ * options: those of qvc_compile without "output", and "inputs": ["name=@file.npy",
+ * "name=1x128xi64=rand(0,32000)"], "seed": 0. report: receives JSON (compiler/Pipeline/Compare.h says what),
+ * worst op first; NULL on failure. message: receives the error text, or NULL. */
+QVC_EXPORT int qvc_compare(const char *options, qvc_progress progress, void *user, char **report,
+                           char **message);
 
 /* Versions and abilities as one JSON object: {"version", "llvm", "host", "targets": [...], "precisions":
  * [...]}. */

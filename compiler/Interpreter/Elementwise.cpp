@@ -1,5 +1,5 @@
-// Elementwise ops of one operand, select. Floats narrower than 32 bits are computed in f32 and rounded once; functions that are not
-// exact are computed in double and rounded once.
+// Elementwise ops of one operand, select. Floats narrower than 32 bits are computed in f32 and rounded once;
+// functions that are not exact are computed in double and rounded once.
 #include "compiler/Interpreter/Eval.h"
 #include "runtime/numerics/codec.h"
 #include <cmath>
@@ -19,7 +19,8 @@ template <class F> LogicalResult mapNumber(Eval &e, F f) {
     Tensor out = Tensor::make(x.type(), x.shape());
     const T *from = x.as<T>();
     T *to = out.mutableAs<T>();
-    for (int64_t i = 0, n = x.size(); i < n; ++i) to[i] = T(f(from[i]));
+    for (int64_t i = 0, n = x.size(); i < n; ++i)
+      to[i] = T(f(from[i]));
     done = e.give(out.to(e.in[0].type()));
   });
   return known ? done : unsupported(e);
@@ -27,19 +28,21 @@ template <class F> LogicalResult mapNumber(Eval &e, F f) {
 
 template <double (*F)(double)> LogicalResult mapFloat(Eval &e) {
   Tensor x = e.in[0].widened();
-  if (!is_float(x.type())) return unsupported(e);
+  if (!is_float(x.type()))
+    return unsupported(e);
   Tensor out = Tensor::make(x.type(), x.shape());
   auto loop = [&](auto zero) {
     using T = decltype(zero);
     const T *from = x.as<T>();
     T *to = out.mutableAs<T>();
-    for (int64_t i = 0, n = x.size(); i < n; ++i) to[i] = T(F(double(from[i])));
+    for (int64_t i = 0, n = x.size(); i < n; ++i)
+      to[i] = T(F(double(from[i])));
   };
   x.type() == ElementType::F64 ? loop(double{}) : loop(float{});
   return e.give(out.to(e.in[0].type()));
 }
 
-#define FLOAT_FUNCTION(name, expression)                                                                               \
+#define FLOAT_FUNCTION(name, expression)                                                                     \
   double name(double x) { return expression; }
 FLOAT_FUNCTION(ceilOf, std::ceil(x))
 FLOAT_FUNCTION(floorOf, std::floor(x))
@@ -68,43 +71,53 @@ FLOAT_FUNCTION(sigmoidOf, 1.0 / (1.0 + std::exp(-x)))
 LogicalResult evalNeg(Eval &e) {
   return mapNumber(e, [](auto x) {
     using T = decltype(x);
-    if constexpr (std::is_integral_v<T>) return T(0 - std::make_unsigned_t<T>(x));
-    else return T(-x);
+    if constexpr (std::is_integral_v<T>)
+      return T(0 - std::make_unsigned_t<T>(x));
+    else
+      return T(-x);
   });
 }
 LogicalResult evalAbs(Eval &e) {
   return mapNumber(e, [](auto x) {
     using T = decltype(x);
-    if constexpr (std::is_unsigned_v<T>) return x;
-    else if constexpr (std::is_integral_v<T>) return x < 0 ? T(0 - std::make_unsigned_t<T>(x)) : x;
-    else return std::fabs(x);
+    if constexpr (std::is_unsigned_v<T>)
+      return x;
+    else if constexpr (std::is_integral_v<T>)
+      return x < 0 ? T(0 - std::make_unsigned_t<T>(x)) : x;
+    else
+      return std::fabs(x);
   });
 }
 LogicalResult evalSign(Eval &e) {
   return mapNumber(e, [](auto x) {
     using T = decltype(x);
-    if (x != x) return x;
+    if (x != x)
+      return x;
     return T(int(x > T(0)) - (std::is_signed_v<T> ? int(x < T(0)) : 0));
   });
 }
 
 LogicalResult evalNot(Eval &e) {
   Tensor out = Tensor::make(ElementType::BOOL, e.in[0].shape());
-  for (int64_t i = 0; i < out.size(); ++i) out.mutableAs<uint8_t>()[i] = !e.in[0].as<uint8_t>()[i];
+  for (int64_t i = 0; i < out.size(); ++i)
+    out.mutableAs<uint8_t>()[i] = !e.in[0].as<uint8_t>()[i];
   return e.give(out);
 }
 LogicalResult evalBitwiseNot(Eval &e) {
   const Tensor &x = e.in[0];
   Tensor out = Tensor::make(x.type(), x.shape());
-  for (int64_t i = 0, n = x.bytes(); i < n; ++i) out.mutableData()[i] = char(~x.data()[i]);
+  for (int64_t i = 0, n = x.bytes(); i < n; ++i)
+    out.mutableData()[i] = char(~x.data()[i]);
   return e.give(out);
 }
 
 template <class F> LogicalResult classify(Eval &e, F f) {
   Tensor x = e.in[0].widened(), out = Tensor::make(ElementType::BOOL, x.shape());
-  if (!is_float(x.type())) return unsupported(e);
+  if (!is_float(x.type()))
+    return unsupported(e);
   for (int64_t i = 0, n = x.size(); i < n; ++i)
-    out.mutableAs<uint8_t>()[i] = f(x.type() == ElementType::F64 ? x.as<double>()[i] : double(x.as<float>()[i]));
+    out.mutableAs<uint8_t>()[i] =
+        f(x.type() == ElementType::F64 ? x.as<double>()[i] : double(x.as<float>()[i]));
   return e.give(out);
 }
 LogicalResult evalIsNan(Eval &e) {
@@ -118,17 +131,20 @@ LogicalResult evalIsInf(Eval &e) {
 
 LogicalResult evalSelect(Eval &e) {
   auto shape = broadcastShapes({e.in[0].shape(), e.in[1].shape(), e.in[2].shape()});
-  if (!shape) return e.error() << "cannot broadcast " << e.operandTypes();
+  if (!shape)
+    return e.error() << "cannot broadcast " << e.operandTypes();
   Tensor out = Tensor::make(e.in[1].type(), *shape);
   onWidth(out.elementBytes(), [&](auto zero) {
     using T = decltype(zero);
-    std::array<Strides, 4> strides{broadcastStrides(e.in[0].shape(), *shape), broadcastStrides(e.in[1].shape(), *shape),
+    std::array<Strides, 4> strides{broadcastStrides(e.in[0].shape(), *shape),
+                                   broadcastStrides(e.in[1].shape(), *shape),
                                    broadcastStrides(e.in[2].shape(), *shape), stridesOf(*shape)};
     walkRows<4>(*shape, strides, [&](auto at, auto step, int64_t n) {
       const uint8_t *c = e.in[0].as<uint8_t>() + at[0];
       const T *x = e.in[1].as<T>() + at[1], *y = e.in[2].as<T>() + at[2];
       T *to = out.mutableAs<T>() + at[3];
-      for (int64_t i = 0; i < n; ++i) to[i] = c[i * step[0]] ? x[i * step[1]] : y[i * step[2]];
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = c[i * step[0]] ? x[i * step[1]] : y[i * step[2]];
     });
   });
   return e.give(out);

@@ -17,25 +17,31 @@ LogicalResult evalReshape(Eval &e) {
   for (auto [i, d] : llvm::enumerate(want)) {
     int64_t size = d;
     if (d == 0 && !allowZero) {
-      if (int64_t(i) >= x.rank()) return e.error() << "copies dimension " << i << " of " << x.typeString() << ", which has none";
+      if (int64_t(i) >= x.rank())
+        return e.error() << "copies dimension " << i << " of " << x.typeString() << ", which has none";
       size = x.dim(i);
     }
     if (d == -1) {
-      if (rest >= 0) return e.error() << "has two sizes of -1";
+      if (rest >= 0)
+        return e.error() << "has two sizes of -1";
       rest = i;
       size = 1;
     }
-    if (size < 0) return e.error() << "has a negative size " << size;
+    if (size < 0)
+      return e.error() << "has a negative size " << size;
     known *= size;
     shape.push_back(size);
   }
   if (rest >= 0) {
-    if (known == 0 || x.size() % known) return e.error() << "cannot give " << x.typeString() << " a shape whose other sizes make " << known << " elements";
+    if (known == 0 || x.size() % known)
+      return e.error() << "cannot give " << x.typeString() << " a shape whose other sizes make " << known
+                       << " elements";
     shape[rest] = x.size() / known;
   }
   if (countOf(shape) != x.size()) {
     std::string text;
-    for (int64_t d : shape) text += (text.empty() ? "" : "x") + std::to_string(d);
+    for (int64_t d : shape)
+      text += (text.empty() ? "" : "x") + std::to_string(d);
     return e.error() << "cannot give " << x.typeString() << " the shape " << text;
   }
   return e.give(x.reshaped(shape));
@@ -44,7 +50,8 @@ LogicalResult evalReshape(Eval &e) {
 LogicalResult evalExpandDims(Eval &e) {
   Shape shape(e.in[0].shape());
   for (int64_t a : cast<graph::ExpandDimsOp>(e.op).getAxes()) {
-    if (a < 0 || a > int64_t(shape.size())) return e.error() << "has axis " << a << " out of range for " << e.operandTypes();
+    if (a < 0 || a > int64_t(shape.size()))
+      return e.error() << "has axis " << a << " out of range for " << e.operandTypes();
     shape.insert(shape.begin() + a, 1);
   }
   return e.give(e.in[0].reshaped(shape));
@@ -54,24 +61,29 @@ LogicalResult evalSqueeze(Eval &e) {
   Shape shape;
   for (auto [d, size] : llvm::enumerate(e.in[0].shape())) {
     bool removed = llvm::is_contained(axes, int64_t(d));
-    if (removed && size != 1) return e.error() << "removes dimension " << d << " of " << e.in[0].typeString() << ", which is not 1";
-    if (!removed) shape.push_back(size);
+    if (removed && size != 1)
+      return e.error() << "removes dimension " << d << " of " << e.in[0].typeString() << ", which is not 1";
+    if (!removed)
+      shape.push_back(size);
   }
   return e.give(e.in[0].reshaped(shape));
 }
 LogicalResult evalExpand(Eval &e) {
   SmallVector<int64_t> want = e.in[1].integers();
   auto shape = broadcastShapes({e.in[0].shape(), want});
-  if (!shape) return e.error() << "cannot broadcast " << e.in[0].typeString() << " to the sizes given";
+  if (!shape)
+    return e.error() << "cannot broadcast " << e.in[0].typeString() << " to the sizes given";
   return e.give(stridedCopy(e.in[0], 0, broadcastStrides(e.in[0].shape(), *shape), *shape));
 }
 LogicalResult evalTranspose(Eval &e) {
   const Tensor &x = e.in[0];
   auto permutation = cast<graph::TransposeOp>(e.op).getPermutation();
-  if (int64_t(permutation.size()) != x.rank()) return e.error() << "permutes " << permutation.size() << " dimensions of " << x.typeString();
+  if (int64_t(permutation.size()) != x.rank())
+    return e.error() << "permutes " << permutation.size() << " dimensions of " << x.typeString();
   Strides own = stridesOf(x.shape()), strides;
   Shape shape;
-  for (int64_t p : permutation) strides.push_back(own[p]), shape.push_back(x.dim(p));
+  for (int64_t p : permutation)
+    strides.push_back(own[p]), shape.push_back(x.dim(p));
   return e.give(stridedCopy(x, 0, strides, shape));
 }
 
@@ -85,11 +97,14 @@ LogicalResult evalSlice(Eval &e) {
   Shape shape(x.shape());
   int64_t first = 0;
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    if (axis < 0 || axis >= x.rank()) return e.error() << "has axis " << axis << " out of range for " << x.typeString();
+    if (axis < 0 || axis >= x.rank())
+      return e.error() << "has axis " << axis << " out of range for " << x.typeString();
     int64_t n = x.dim(axis), step = steps[i];
-    if (step == 0) return e.error() << "has a step of 0";
+    if (step == 0)
+      return e.error() << "has a step of 0";
     auto clamp = [&](int64_t p) {
-      if (p < 0) p = p < -n ? -1 : p + n; // INT64_MIN stays below
+      if (p < 0)
+        p = p < -n ? -1 : p + n; // INT64_MIN stays below
       int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
       return std::min(std::max(p, low), high);
     };
@@ -98,7 +113,8 @@ LogicalResult evalSlice(Eval &e) {
     uint64_t stride = step > 0 ? uint64_t(step) : 0 - uint64_t(step);
     int64_t size = span <= 0 ? 0 : int64_t((uint64_t(span) - 1) / stride) + 1;
     shape[axis] = size;
-    if (size > 0) first += start * strides[axis];
+    if (size > 0)
+      first += start * strides[axis];
     strides[axis] = size > 1 ? strides[axis] * step : 0;
   }
   return e.give(stridedCopy(x, countOf(shape) ? first : 0, strides, shape));
@@ -106,13 +122,16 @@ LogicalResult evalSlice(Eval &e) {
 
 LogicalResult evalConcat(Eval &e) {
   int64_t axis = cast<graph::ConcatOp>(e.op).getAxis();
-  if (axis < 0 || axis >= e.in[0].rank()) return e.error() << "has axis " << axis << " out of range for " << e.operandTypes();
+  if (axis < 0 || axis >= e.in[0].rank())
+    return e.error() << "has axis " << axis << " out of range for " << e.operandTypes();
   Shape shape(e.in[0].shape());
   shape[axis] = 0;
   for (const Tensor &t : e.in) {
     bool fits = t.rank() == int64_t(shape.size()) && t.type() == e.in[0].type();
-    for (int64_t d = 0; fits && d < t.rank(); ++d) fits = d == axis || t.dim(d) == shape[d];
-    if (!fits) return e.error() << "joins tensors that differ beside axis " << axis << ": " << e.operandTypes();
+    for (int64_t d = 0; fits && d < t.rank(); ++d)
+      fits = d == axis || t.dim(d) == shape[d];
+    if (!fits)
+      return e.error() << "joins tensors that differ beside axis " << axis << ": " << e.operandTypes();
     shape[axis] += t.dim(axis);
   }
   Tensor out = Tensor::make(e.in[0].type(), shape);
@@ -121,7 +140,8 @@ LogicalResult evalConcat(Eval &e) {
   for (const Tensor &t : e.in) {
     int64_t part = t.dim(axis) * all.inner * out.elementBytes();
     if (part)
-      for (int64_t o = 0; o < all.outer; ++o) std::memcpy(out.mutableData() + o * row + at, t.data() + o * part, part);
+      for (int64_t o = 0; o < all.outer; ++o)
+        std::memcpy(out.mutableData() + o * row + at, t.data() + o * part, part);
     at += part;
   }
   return e.give(out);
@@ -129,13 +149,18 @@ LogicalResult evalConcat(Eval &e) {
 
 // Which input index position `i` of a padded dimension reads; -1: the padding value.
 int64_t paddedIndex(graph::PadMode mode, int64_t i, int64_t n) {
-  if (i >= 0 && i < n) return i;
+  if (i >= 0 && i < n)
+    return i;
   switch (mode) {
-  case graph::PadMode::constant: return -1;
-  case graph::PadMode::edge: return i < 0 ? 0 : n - 1;
-  case graph::PadMode::wrap: return ((i % n) + n) % n;
+  case graph::PadMode::constant:
+    return -1;
+  case graph::PadMode::edge:
+    return i < 0 ? 0 : n - 1;
+  case graph::PadMode::wrap:
+    return ((i % n) + n) % n;
   case graph::PadMode::reflect: {
-    if (n == 1) return 0;
+    if (n == 1)
+      return 0;
     int64_t period = 2 * (n - 1), p = ((i % period) + period) % period;
     return p < n ? p : period - p;
   }
@@ -148,19 +173,23 @@ LogicalResult evalPad(Eval &e) {
   const Tensor &x = e.in[0];
   auto axes = op.getAxes();
   SmallVector<int64_t> pads = e.in[1].integers();
-  if (pads.size() != 2 * axes.size()) return e.error() << "needs two pads per axis, got " << pads.size() << " for " << axes.size() << " axes";
+  if (pads.size() != 2 * axes.size())
+    return e.error() << "needs two pads per axis, got " << pads.size() << " for " << axes.size() << " axes";
   Shape shape(x.shape());
   SmallVector<int64_t> before(x.rank(), 0);
   for (auto [i, axis] : llvm::enumerate(axes)) {
-    if (axis < 0 || axis >= x.rank()) return e.error() << "has axis " << axis << " out of range for " << x.typeString();
+    if (axis < 0 || axis >= x.rank())
+      return e.error() << "has axis " << axis << " out of range for " << x.typeString();
     before[axis] = pads[i];
     shape[axis] += pads[i] + pads[i + axes.size()];
-    if (shape[axis] < 0) return e.error() << "crops more than dimension " << axis << " of " << x.typeString() << " has";
+    if (shape[axis] < 0)
+      return e.error() << "crops more than dimension " << axis << " of " << x.typeString() << " has";
     if (x.dim(axis) == 0 && shape[axis] > 0 && op.getMode() != graph::PadMode::constant)
       return e.error() << "has nothing to repeat in dimension " << axis << " of " << x.typeString();
   }
   Tensor out = Tensor::make(x.type(), shape);
-  if (out.size() == 0) return e.give(out);
+  if (out.size() == 0)
+    return e.give(out);
   Strides strides = stridesOf(x.shape());
   SmallVector<SmallVector<int64_t>> source(x.rank());
   for (int64_t d = 0; d < x.rank(); ++d)
@@ -183,7 +212,8 @@ LogicalResult evalPad(Eval &e) {
         at += p;
       }
       to[i] = inside ? from[at] : fill;
-      for (int64_t d = x.rank() - 1; d >= 0 && ++index[d] == shape[d]; --d) index[d] = 0;
+      for (int64_t d = x.rank() - 1; d >= 0 && ++index[d] == shape[d]; --d)
+        index[d] = 0;
     }
   });
   return e.give(out);
@@ -196,14 +226,16 @@ LogicalResult evalShape(Eval &e) {
 
 LogicalResult evalRange(Eval &e) {
   for (const Tensor &t : e.in)
-    if (t.size() != 1) return e.error() << "needs operands of one element, got " << e.operandTypes();
+    if (t.size() != 1)
+      return e.error() << "needs operands of one element, got " << e.operandTypes();
   Tensor start = e.in[0].widened(), limit = e.in[1].widened(), delta = e.in[2].widened();
   Tensor out;
   bool zeroStep = false;
   bool known = onNumber(start.type(), [&](auto zero) {
     using T = decltype(zero);
     T first = *start.as<T>(), last = *limit.as<T>(), step = *delta.as<T>();
-    if (step == T(0)) return void(zeroStep = true);
+    if (step == T(0))
+      return void(zeroStep = true);
     int64_t n;
     if constexpr (std::is_integral_v<T>) {
       __int128 span = __int128(last) - first, s = step;
@@ -212,10 +244,13 @@ LogicalResult evalRange(Eval &e) {
       n = int64_t(std::ceil((double(last) - double(first)) / double(step)));
     }
     out = Tensor::make(start.type(), {std::max<int64_t>(n, 0)});
-    for (int64_t i = 0; i < out.size(); ++i) out.mutableAs<T>()[i] = T(first + T(i) * step);
+    for (int64_t i = 0; i < out.size(); ++i)
+      out.mutableAs<T>()[i] = T(first + T(i) * step);
   });
-  if (zeroStep) return e.error() << "has a step of 0";
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
+  if (zeroStep)
+    return e.error() << "has a step of 0";
+  if (!known)
+    return e.error() << "is not defined for " << e.operandTypes();
   return e.give(out.to(e.in[0].type()));
 }
 

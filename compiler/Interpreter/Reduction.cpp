@@ -13,16 +13,22 @@ namespace {
 
 using graph::ReduceKind;
 
-LogicalResult badAxis(Eval &e, int64_t axis) { return e.error() << "has axis " << axis << " out of range for " << e.operandTypes(); }
+LogicalResult badAxis(Eval &e, int64_t axis) {
+  return e.error() << "has axis " << axis << " out of range for " << e.operandTypes();
+}
 
 template <class T> T start(ReduceKind kind) {
   using Limits = std::numeric_limits<T>;
   switch (kind) {
   case ReduceKind::sum:
-  case ReduceKind::mean: return T(0);
-  case ReduceKind::prod: return T(1);
-  case ReduceKind::max: return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  case ReduceKind::min: return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  case ReduceKind::mean:
+    return T(0);
+  case ReduceKind::prod:
+    return T(1);
+  case ReduceKind::max:
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  case ReduceKind::min:
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
   }
   llvm_unreachable("a kind of reduction");
 }
@@ -30,10 +36,14 @@ template <class T> T combine(ReduceKind kind, T x, T y) {
   using W = std::conditional_t<std::is_integral_v<T>, uint64_t, T>; // integers wrap
   switch (kind) {
   case ReduceKind::sum:
-  case ReduceKind::mean: return T(W(x) + W(y));
-  case ReduceKind::prod: return T(W(x) * W(y));
-  case ReduceKind::max: return x != x ? x : y != y || y > x ? y : x;
-  case ReduceKind::min: return x != x ? x : y != y || y < x ? y : x;
+  case ReduceKind::mean:
+    return T(W(x) + W(y));
+  case ReduceKind::prod:
+    return T(W(x) * W(y));
+  case ReduceKind::max:
+    return x != x ? x : y != y || y > x ? y : x;
+  case ReduceKind::min:
+    return x != x ? x : y != y || y < x ? y : x;
   }
   llvm_unreachable("a kind of reduction");
 }
@@ -45,7 +55,8 @@ LogicalResult evalReduce(Eval &e) {
   Shape kept(x.shape());
   int64_t reduced = 1;
   for (int64_t a : op.getAxes()) {
-    if (a < 0 || a >= x.rank()) return badAxis(e, a);
+    if (a < 0 || a >= x.rank())
+      return badAxis(e, a);
     reduced *= kept[a];
     kept[a] = 1;
   }
@@ -61,27 +72,34 @@ LogicalResult evalReduce(Eval &e) {
       T *r = result + at[1];
       if (step[1] == 0) {
         T acc = *r;
-        for (int64_t i = 0; i < n; ++i) acc = combine(kind, acc, row[i * step[0]]);
+        for (int64_t i = 0; i < n; ++i)
+          acc = combine(kind, acc, row[i * step[0]]);
         *r = acc;
       } else {
-        for (int64_t i = 0; i < n; ++i) r[i * step[1]] = combine(kind, r[i * step[1]], row[i * step[0]]);
+        for (int64_t i = 0; i < n; ++i)
+          r[i * step[1]] = combine(kind, r[i * step[1]], row[i * step[0]]);
       }
     });
     if (kind == ReduceKind::mean)
-      for (int64_t i = 0; i < out.size(); ++i) result[i] = std::is_integral_v<T> && reduced == 0 ? T(0) : T(result[i] / T(reduced));
+      for (int64_t i = 0; i < out.size(); ++i)
+        result[i] = std::is_integral_v<T> && reduced == 0 ? T(0) : T(result[i] / T(reduced));
   });
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
+  if (!known)
+    return e.error() << "is not defined for " << e.operandTypes();
   Shape shape;
   for (auto [d, size] : llvm::enumerate(kept))
-    if (op.getKeepDims() || !llvm::is_contained(op.getAxes(), int64_t(d))) shape.push_back(size);
+    if (op.getKeepDims() || !llvm::is_contained(op.getAxes(), int64_t(d)))
+      shape.push_back(size);
   out = isBool ? out.bitcast(ElementType::BOOL) : out.to(e.in[0].type());
   return e.give(out.reshaped(shape));
 }
 
 // Is x better than y? NaN is better than all numbers (numpy).
 template <class T> bool beats(T x, T y, bool largest) {
-  if (y != y) return false;
-  if (x != x) return true;
+  if (y != y)
+    return false;
+  if (x != x)
+    return true;
   return largest ? x > y : x < y;
 }
 
@@ -89,9 +107,11 @@ LogicalResult evalArgReduce(Eval &e) {
   auto op = cast<graph::ArgReduceOp>(e.op);
   Tensor x = e.in[0].widened();
   int64_t axis = op.getAxis();
-  if (axis < 0 || axis >= x.rank()) return badAxis(e, axis);
+  if (axis < 0 || axis >= x.rank())
+    return badAxis(e, axis);
   AxisView view(x.shape(), axis);
-  if (view.size == 0) return e.error() << "has no elements to choose from in " << e.operandTypes();
+  if (view.size == 0)
+    return e.error() << "has no elements to choose from in " << e.operandTypes();
   bool largest = op.getKind() == ReduceKind::max, last = op.getSelectLast();
   Shape shape(x.shape());
   shape[axis] = 1;
@@ -104,13 +124,16 @@ LogicalResult evalArgReduce(Eval &e) {
         int64_t best = 0;
         for (int64_t p = 1; p < view.size; ++p) {
           T a = row[p * view.inner], b = row[best * view.inner];
-          if (beats(a, b, largest) || (last && a == b)) best = p;
+          if (beats(a, b, largest) || (last && a == b))
+            best = p;
         }
         out.mutableAs<int64_t>()[o * view.inner + i] = best;
       }
   });
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
-  if (!op.getKeepDims()) shape.erase(shape.begin() + axis);
+  if (!known)
+    return e.error() << "is not defined for " << e.operandTypes();
+  if (!op.getKeepDims())
+    shape.erase(shape.begin() + axis);
   return e.give(out.reshaped(shape));
 }
 
@@ -118,7 +141,8 @@ LogicalResult evalCumulative(Eval &e) {
   auto op = cast<graph::CumulativeOp>(e.op);
   Tensor x = e.in[0].widened(), out = Tensor::make(x.type(), x.shape());
   int64_t axis = op.getAxis();
-  if (axis < 0 || axis >= x.rank()) return badAxis(e, axis);
+  if (axis < 0 || axis >= x.rank())
+    return badAxis(e, axis);
   AxisView view(x.shape(), axis);
   bool known = onNumber(x.type(), [&](auto zero) {
     using T = decltype(zero);
@@ -134,7 +158,8 @@ LogicalResult evalCumulative(Eval &e) {
         }
       }
   });
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
+  if (!known)
+    return e.error() << "is not defined for " << e.operandTypes();
   return e.give(out.to(e.in[0].type()));
 }
 
@@ -142,11 +167,14 @@ LogicalResult evalTopK(Eval &e) {
   auto op = cast<graph::TopKOp>(e.op);
   Tensor x = e.in[0].widened();
   int64_t axis = op.getAxis();
-  if (axis < 0 || axis >= x.rank()) return badAxis(e, axis);
-  if (e.in[1].size() != 1) return e.error() << "needs k of one element, got " << e.operandTypes();
+  if (axis < 0 || axis >= x.rank())
+    return badAxis(e, axis);
+  if (e.in[1].size() != 1)
+    return e.error() << "needs k of one element, got " << e.operandTypes();
   AxisView view(x.shape(), axis);
   int64_t k = e.in[1].integer(0);
-  if (k < 0 || k > view.size) return e.error() << "asks for " << k << " of " << view.size << " elements along axis " << axis;
+  if (k < 0 || k > view.size)
+    return e.error() << "asks for " << k << " of " << view.size << " elements along axis " << axis;
   Shape shape(x.shape());
   shape[axis] = k;
   Tensor values = Tensor::make(x.type(), shape), indices = Tensor::make(ElementType::I64, shape);
@@ -170,7 +198,8 @@ LogicalResult evalTopK(Eval &e) {
         }
       }
   });
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
+  if (!known)
+    return e.error() << "is not defined for " << e.operandTypes();
   e.out = {values.to(e.in[0].type()), indices};
   return success();
 }
@@ -179,10 +208,12 @@ LogicalResult evalNonZero(Eval &e) {
   Tensor set = e.in[0].to(ElementType::BOOL);
   int64_t rank = std::max<int64_t>(set.rank(), 1);
   Shape shape(set.shape());
-  if (set.rank() == 0) shape.push_back(1);
+  if (set.rank() == 0)
+    shape.push_back(1);
   std::vector<std::vector<int64_t>> coordinates(rank);
   for (int64_t i = 0; i < set.size(); ++i) {
-    if (!set.as<uint8_t>()[i]) continue;
+    if (!set.as<uint8_t>()[i])
+      continue;
     int64_t rest = i;
     for (int64_t d = rank - 1; d >= 0; --d) {
       coordinates[d].push_back(rest % shape[d]);
@@ -190,7 +221,8 @@ LogicalResult evalNonZero(Eval &e) {
     }
   }
   Tensor out = Tensor::make(ElementType::I64, {set.rank(), int64_t(coordinates[0].size())});
-  for (int64_t d = 0; d < set.rank(); ++d) llvm::copy(coordinates[d], out.mutableAs<int64_t>() + d * out.dim(1));
+  for (int64_t d = 0; d < set.rank(); ++d)
+    llvm::copy(coordinates[d], out.mutableAs<int64_t>() + d * out.dim(1));
   return e.give(out);
 }
 
@@ -201,7 +233,8 @@ LogicalResult evalUnique(Eval &e) {
   bool flat = !op.getAxis().has_value();
   int64_t axis = flat ? 0 : int64_t(*op.getAxis());
   Tensor x = flat ? given.reshaped({given.size()}) : given;
-  if (axis < 0 || axis >= x.rank()) return badAxis(e, axis);
+  if (axis < 0 || axis >= x.rank())
+    return badAxis(e, axis);
   Tensor wide = x.type() == ElementType::BOOL ? x.bitcast(ElementType::U8) : x.widened();
   AxisView view(x.shape(), axis);
   std::vector<int64_t> first, inverse(view.size), counts;
@@ -212,36 +245,43 @@ LogicalResult evalUnique(Eval &e) {
       for (int64_t o = 0; o < view.outer; ++o)
         for (int64_t i = 0; i < view.inner; ++i) {
           T p = data[(o * view.size + a) * view.inner + i], q = data[(o * view.size + b) * view.inner + i];
-          if (p < q) return true;
-          if (q < p) return false;
+          if (p < q)
+            return true;
+          if (q < p)
+            return false;
         }
       return false;
     };
     std::map<int64_t, int64_t, decltype(less)> seen(less); // a slice's first position -> its number
     for (int64_t p = 0; p < view.size; ++p) {
       auto [it, isNew] = seen.try_emplace(p, int64_t(first.size()));
-      if (isNew) first.push_back(p), counts.push_back(0);
+      if (isNew)
+        first.push_back(p), counts.push_back(0);
       inverse[p] = it->second;
       ++counts[it->second];
     }
-    if (!op.getSorted()) return;
+    if (!op.getSorted())
+      return;
     std::vector<int64_t> rank(first.size()), sortedFirst, sortedCounts;
     for (auto &[position, number] : seen) {
       rank[number] = int64_t(sortedFirst.size());
       sortedFirst.push_back(position);
       sortedCounts.push_back(counts[number]);
     }
-    for (int64_t &n : inverse) n = rank[n];
+    for (int64_t &n : inverse)
+      n = rank[n];
     first = sortedFirst, counts = sortedCounts;
   });
-  if (!known) return e.error() << "is not defined for " << e.operandTypes();
+  if (!known)
+    return e.error() << "is not defined for " << e.operandTypes();
   Shape shape(x.shape());
   shape[axis] = int64_t(first.size());
   Tensor values = Tensor::make(x.type(), shape);
   int64_t piece = view.inner * x.elementBytes();
   for (int64_t o = 0; o < view.outer; ++o)
     for (auto [i, p] : llvm::enumerate(first))
-      std::memcpy(values.mutableData() + (o * int64_t(first.size()) + int64_t(i)) * piece, x.data() + (o * view.size + p) * piece, piece);
+      std::memcpy(values.mutableData() + (o * int64_t(first.size()) + int64_t(i)) * piece,
+                  x.data() + (o * view.size + p) * piece, piece);
   e.out = {values, Tensor::ints(first), Tensor::ints(inverse), Tensor::ints(counts)};
   return success();
 }

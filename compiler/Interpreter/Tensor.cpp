@@ -1,6 +1,6 @@
 #include "compiler/Interpreter/Tensor.h"
-#include "runtime/numerics/codec.h"
 #include "mlir/AsmParser/AsmParser.h"
+#include "runtime/numerics/codec.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -9,7 +9,8 @@ namespace quaver::interpreter {
 
 int64_t countOf(ArrayRef<int64_t> shape) {
   int64_t n = 1;
-  for (int64_t d : shape) n *= d;
+  for (int64_t d : shape)
+    n *= d;
   return n;
 }
 
@@ -19,7 +20,9 @@ ElementType elementTypeOf(Type type) {
   return element_type_from_mlir_name(name).value_or(ElementType::Invalid);
 }
 
-Type mlirType(MLIRContext *context, ElementType type) { return parseType(StringRef(mlir_name(type)), context); }
+Type mlirType(MLIRContext *context, ElementType type) {
+  return parseType(StringRef(mlir_name(type)), context);
+}
 
 Tensor Tensor::make(ElementType type, ArrayRef<int64_t> shape) {
   Tensor t;
@@ -29,13 +32,15 @@ Tensor Tensor::make(ElementType type, ArrayRef<int64_t> shape) {
   size_t bytes = size_t(t.count) * bytes_of(type);
   // calloc: large zeros cost nothing until they are touched.
   std::shared_ptr<char> storage(static_cast<char *>(std::calloc(bytes ? bytes : 1, 1)), std::free);
-  if (!storage) llvm::report_bad_alloc_error("a tensor of the interpreter does not fit into memory");
+  if (!storage)
+    llvm::report_bad_alloc_error("a tensor of the interpreter does not fit into memory");
   t.first = storage.get();
   t.owner = std::move(storage);
   return t;
 }
 
-Tensor Tensor::borrow(ElementType type, ArrayRef<int64_t> shape, const char *bytes, std::shared_ptr<const void> owner) {
+Tensor Tensor::borrow(ElementType type, ArrayRef<int64_t> shape, const char *bytes,
+                      std::shared_ptr<const void> owner) {
   Tensor t;
   t.elementType = type;
   t.sizes.assign(shape.begin(), shape.end());
@@ -47,14 +52,16 @@ Tensor Tensor::borrow(ElementType type, ArrayRef<int64_t> shape, const char *byt
 
 // Typed loops read elements through pointers of their type; bytes in a mapped file need not be aligned.
 static Tensor aligned(Tensor t) {
-  if (t.elementBytes() <= 1 || reinterpret_cast<uintptr_t>(t.data()) % t.elementBytes() == 0) return t;
+  if (t.elementBytes() <= 1 || reinterpret_cast<uintptr_t>(t.data()) % t.elementBytes() == 0)
+    return t;
   Tensor copy = Tensor::make(t.type(), t.shape());
   std::memcpy(copy.mutableData(), t.data(), t.bytes());
   return copy;
 }
 
 Tensor Tensor::of(const WeightData &weight) {
-  return aligned(borrow(elementTypeOf(weight.type.getElementType()), weight.type.getShape(), weight.bytes.data(), weight.owner));
+  return aligned(borrow(elementTypeOf(weight.type.getElementType()), weight.type.getShape(),
+                        weight.bytes.data(), weight.owner));
 }
 
 Tensor Tensor::of(ElementsAttr value) {
@@ -86,13 +93,16 @@ Tensor Tensor::bitcast(ElementType type) const {
 }
 
 Tensor Tensor::to(ElementType type) const {
-  if (type == elementType) return *this;
+  if (type == elementType)
+    return *this;
   Tensor t = make(type, sizes);
   convert(elementType, first, type, t.mutableData(), size_t(count));
   return t;
 }
 
-Tensor Tensor::widened() const { return is_float(elementType) && elementBytes() < 4 ? to(ElementType::F32) : *this; }
+Tensor Tensor::widened() const {
+  return is_float(elementType) && elementBytes() < 4 ? to(ElementType::F32) : *this;
+}
 
 double Tensor::number(int64_t i) const {
   double v;
@@ -116,7 +126,9 @@ RankedTensorType Tensor::mlirType(MLIRContext *context) const {
   return RankedTensorType::get(sizes, interpreter::mlirType(context, elementType));
 }
 
-DenseElementsAttr Tensor::attribute(MLIRContext *context) const { return attributeOf(mlirType(context), span()); }
+DenseElementsAttr Tensor::attribute(MLIRContext *context) const {
+  return attributeOf(mlirType(context), span());
+}
 
 Tensor Tensor::withScales(const Tensor &scales) const {
   Tensor t = *this;
@@ -126,7 +138,8 @@ Tensor Tensor::withScales(const Tensor &scales) const {
 
 std::string Tensor::typeString() const {
   std::string s;
-  for (int64_t d : sizes) s += std::to_string(d) + "x";
+  for (int64_t d : sizes)
+    s += std::to_string(d) + "x";
   return s + std::string(mlir_name(elementType));
 }
 

@@ -1,9 +1,9 @@
 // A tensor on the host, as the interpreter computes with it.
 #pragma once
 #include "compiler/Weights/WeightStore.h"
-#include "runtime/numerics/formats.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "runtime/numerics/formats.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
@@ -18,15 +18,16 @@ int64_t countOf(llvm::ArrayRef<int64_t> shape);
 ElementType elementTypeOf(mlir::Type type);
 mlir::Type mlirType(mlir::MLIRContext *context, ElementType type);
 
-/// Row-major elements of a concrete shape; bool as one byte of 0 or 1. Copying shares the bytes, which never change once a tensor
-/// has been handed on: only whoever made it with `make` may write, before that.
+/// Row-major elements of a concrete shape; bool as one byte of 0 or 1. Copying shares the bytes, which never
+/// change once a tensor has been handed on: only whoever made it with `make` may write, before that.
 class Tensor {
 public:
   Tensor() = default;
   /// Owned bytes, all zero.
   static Tensor make(ElementType type, llvm::ArrayRef<int64_t> shape);
   /// Bytes owned by somebody else: `owner` (may be null: they outlive the tensor) keeps them alive.
-  static Tensor borrow(ElementType type, llvm::ArrayRef<int64_t> shape, const char *bytes, std::shared_ptr<const void> owner = nullptr);
+  static Tensor borrow(ElementType type, llvm::ArrayRef<int64_t> shape, const char *bytes,
+                       std::shared_ptr<const void> owner = nullptr);
   static Tensor of(const WeightData &weight);
   static Tensor of(mlir::ElementsAttr value);
   static Tensor ints(llvm::ArrayRef<int64_t> values); // i64 [n]

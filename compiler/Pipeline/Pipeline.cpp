@@ -193,10 +193,11 @@ Status Compilation::addWeights() {
     w->set_type(plan_emit::elementTypeOf(type.getElementType()));
     for (int64_t d : type.getShape())
       w->add_shape(d);
-    auto releaseSource = [&] { // read once for its checksum or packing; mapped pages come back when it is written
-      if (!use.weight.empty())
-        front.getWeights().release(use.weight);
-    };
+    auto releaseSource =
+        [&] { // read once for its checksum or packing; mapped pages come back when it is written
+          if (!use.weight.empty())
+            front.getWeights().release(use.weight);
+        };
     if (use.storage == "dense") {
       w->set_blob(writer.add_blob(&plan, bytes));
       releaseSource();

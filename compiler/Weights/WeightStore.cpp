@@ -1,6 +1,6 @@
 #include "compiler/Weights/WeightStore.h"
-#include "runtime/base/mapped_file.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "runtime/base/mapped_file.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -8,14 +8,19 @@ using namespace mlir;
 namespace quaver {
 
 int64_t storageBytes(Type element) { return (element.getIntOrFloatBitWidth() + 7) / 8; }
-int64_t storageBytes(RankedTensorType type) { return type.getNumElements() * storageBytes(type.getElementType()); }
+int64_t storageBytes(RankedTensorType type) {
+  return type.getNumElements() * storageBytes(type.getElementType());
+}
 
 std::string WeightStore::add(StringRef name, WeightData data) {
   std::string clean;
-  for (char c : name) clean += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
-  if (clean.empty() || llvm::isDigit(clean[0])) clean = "w" + clean;
+  for (char c : name)
+    clean += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
+  if (clean.empty() || llvm::isDigit(clean[0]))
+    clean = "w" + clean;
   std::string unique = clean;
-  for (int i = 1; weights.count(unique); ++i) unique = clean + "_" + std::to_string(i);
+  for (int i = 1; weights.count(unique); ++i)
+    unique = clean + "_" + std::to_string(i);
   weights[unique] = std::move(data);
   return unique;
 }
@@ -45,11 +50,13 @@ std::vector<char> bytesOf(ElementsAttr value) {
   int64_t size = storageBytes(type.getElementType()), n = type.getNumElements();
   std::vector<char> out(size * n);
   if (type.getElementType().isInteger(1)) {
-    for (auto [i, v] : llvm::enumerate(dense.getValues<bool>())) out[i] = v;
+    for (auto [i, v] : llvm::enumerate(dense.getValues<bool>()))
+      out[i] = v;
     return out;
   }
   ArrayRef<char> raw = dense.getRawData();
-  for (int64_t i = 0; i < n; ++i) std::copy_n(raw.data() + (dense.isSplat() ? 0 : i * size), size, out.data() + i * size);
+  for (int64_t i = 0; i < n; ++i)
+    std::copy_n(raw.data() + (dense.isSplat() ? 0 : i * size), size, out.data() + i * size);
   return out;
 }
 

@@ -15,16 +15,16 @@ namespace quaver {
 struct WeightData {
   mlir::RankedTensorType type;
   llvm::ArrayRef<char> bytes;
-  std::string sourceName;              // as the model names it
-  std::string program;                 // what was done to it since, readable
-  std::shared_ptr<const void> owner;   // keeps the bytes alive: a mapped file, or the vector that holds them
-  std::string scales;                  // FP8 codes: the symbol of the weight that holds their scales
-  std::string recipe;                  // and how they are laid out: 128x128, per_tensor, ...; empty elsewhere
-  bool isMapped = false;               // the bytes are part of a MappedFile
+  std::string sourceName;            // as the model names it
+  std::string program;               // what was done to it since, readable
+  std::shared_ptr<const void> owner; // keeps the bytes alive: a mapped file, or the vector that holds them
+  std::string scales;                // FP8 codes: the symbol of the weight that holds their scales
+  std::string recipe;                // and how they are laid out: 128x128, per_tensor, ...; empty elsewhere
+  bool isMapped = false;             // the bytes are part of a MappedFile
 };
 
-/// Symbol name -> bytes. Spans point into mapped files wherever nothing was computed, so that compiling needs no second copy of a
-/// model's weights. Not thread-safe.
+/// Symbol name -> bytes. Spans point into mapped files wherever nothing was computed, so that compiling needs
+/// no second copy of a model's weights. Not thread-safe.
 class WeightStore {
 public:
   /// Adds under a name made unique from `name`, and returns it.

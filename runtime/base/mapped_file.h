@@ -17,8 +17,8 @@ public:
   MappedFile &operator=(MappedFile &&other) noexcept;
   ~MappedFile();
 
-  /// Gives back the memory of the pages that lie wholly inside a part of some MappedFile's bytes. The bytes stay
-  /// readable: they come from the file again.
+  /// Gives back the memory of the pages that lie wholly inside a part of some MappedFile's bytes. The bytes
+  /// stay readable: they come from the file again.
   static void release(std::span<const std::byte> part);
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }

@@ -2,12 +2,12 @@
 #include "compiler/Import/Onnx/ImportOnnx.h"
 #include "compiler/Import/Onnx/onnx.pb.h"
 #include "dialects/Graph/IR/GraphDialect.h"
-#include "runtime/base/mapped_file.h"
-#include "test/fuzz/seeds.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
+#include "runtime/base/mapped_file.h"
+#include "test/fuzz/seeds.h"
 #include <cstdlib>
 #include <google/protobuf/stubs/logging.h>
 
@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 namespace quaver::fuzz {
 
-// Weights would be nearly all of a model's bytes, and no mutation of them is interesting: the large ones become inputs.
+// Weights would be nearly all of a model's bytes, and no mutation of them is interesting: the large ones
+// become inputs.
 static Bytes structure_of(const std::string &path) {
   auto file = MappedFile::open(path);
   onnx::Model model;
@@ -61,7 +62,8 @@ static Bytes structure_of(const std::string &path) {
 
 std::vector<Bytes> seeds() {
   std::vector<Bytes> all;
-  for (const char *name : {"bert-tiny", "cnn-tiny-unfolded", "mixtral-tiny-loop", "mlp-train", "attention24-cache-hand"})
+  for (const char *name :
+       {"bert-tiny", "cnn-tiny-unfolded", "mixtral-tiny-loop", "mlp-train", "attention24-cache-hand"})
     all.push_back(structure_of(std::string(QUAVER_TEST_MODELS) + "/" + name + ".onnx"));
   return all;
 }

@@ -79,7 +79,8 @@ StatusOr<llvm::SmallVector<Tensor>> interpret(Loaded &loaded, llvm::StringRef en
 
 Status runOne() {
   mlir::MLIRContext context;
-  context.loadDialect<graph::GraphDialect, scale::ScaleDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
+  context
+      .loadDialect<graph::GraphDialect, scale::ScaleDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
   QUAVER_ASSIGN_OR_RETURN(Loaded loaded, load(context, file));
   QUAVER_ASSIGN_OR_RETURN(mlir::func::FuncOp entry, findEntry(*loaded.module, entryName));
   QUAVER_ASSIGN_OR_RETURN(auto values, inputsFromSpecs(entry, std::vector<std::string>(inputs), seed));
@@ -111,7 +112,8 @@ StatusOr<nlohmann::json> runLine(const nlohmann::json &line) {
   std::string diagnostics;
   mlir::ScopedDiagnosticHandler handler(&context,
                                         [&](mlir::Diagnostic &d) { diagnostics += d.str() + "; "; });
-  context.loadDialect<graph::GraphDialect, scale::ScaleDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
+  context
+      .loadDialect<graph::GraphDialect, scale::ScaleDialect, plan_ir::PlanDialect, mlir::func::FuncDialect>();
   QUAVER_ASSIGN_OR_RETURN(Loaded loaded, load(context, line.at("model")));
   QUAVER_ASSIGN_OR_RETURN(mlir::func::FuncOp entry, findEntry(*loaded.module, ""));
   llvm::SmallVector<Tensor> values;

@@ -1,30 +1,34 @@
 // From an ONNX model to a module of graph ops.
 #pragma once
 #include "compiler/Weights/WeightStore.h"
-#include "runtime/base/status.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/base/status.h"
 #include <map>
 #include <string>
 
 namespace quaver::import {
 
 struct ImportOptions {
-  std::map<std::string, std::pair<int64_t, int64_t>> dims; // inclusive ranges of dimension symbols, by the model's names
+  std::map<std::string, std::pair<int64_t, int64_t>>
+      dims; // inclusive ranges of dimension symbols, by the model's names
 };
 
-/// What a model became: one entry @main, its dimension symbols and weights. The store's spans point into the mapped file.
+/// What a model became: one entry @main, its dimension symbols and weights. The store's spans point into the
+/// mapped file.
 struct ImportedModel {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   WeightStore weights;
   std::string name;
 };
 
-/// Imports a file (external data lies beside it). All unsupported operators are listed in one error, with node names.
-StatusOr<ImportedModel> importOnnx(mlir::MLIRContext &context, const std::string &path, const ImportOptions &options = {});
-/// Imports a serialized model, which must outlive the result.
-StatusOr<ImportedModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef bytes, const std::string &folder,
+/// Imports a file (external data lies beside it). All unsupported operators are listed in one error, with
+/// node names.
+StatusOr<ImportedModel> importOnnx(mlir::MLIRContext &context, const std::string &path,
                                    const ImportOptions &options = {});
+/// Imports a serialized model, which must outlive the result.
+StatusOr<ImportedModel> importOnnx(mlir::MLIRContext &context, llvm::StringRef bytes,
+                                   const std::string &folder, const ImportOptions &options = {});
 
 /// Operators that have a handler, over all domains.
 size_t operatorCount();

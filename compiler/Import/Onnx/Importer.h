@@ -12,10 +12,13 @@ public:
   Status run();
 
   // For handlers of control flow and sequences.
-  /// Imports a subgraph at the builder's insertion point with its inputs bound to `arguments`; gives its outputs.
-  Status importSubgraph(const onnx::Graph &graph, llvm::ArrayRef<mlir::Value> arguments, std::vector<mlir::Value> &outputs);
+  /// Imports a subgraph at the builder's insertion point with its inputs bound to `arguments`; gives its
+  /// outputs.
+  Status importSubgraph(const onnx::Graph &graph, llvm::ArrayRef<mlir::Value> arguments,
+                        std::vector<mlir::Value> &outputs);
   /// A tensor message as a value: a constant when small, a weight otherwise.
-  StatusOr<mlir::Value> constant(const onnx::Tensor &tensor, llvm::StringRef name, std::optional<TensorBytes> stripped = std::nullopt);
+  StatusOr<mlir::Value> constant(const onnx::Tensor &tensor, llvm::StringRef name,
+                                 std::optional<TensorBytes> stripped = std::nullopt);
   const onnx::Attribute *resolve(const onnx::Attribute *attribute);
   graph::ShapeAnalysis &shapeAnalysis() { return *shapes; }
   mlir::OpBuilder &builder() { return b; }
@@ -35,10 +38,11 @@ private:
   };
 
   Status checkOperators();
-  void collectUnsupported(const google::protobuf::RepeatedPtrField<onnx::Node> &nodes, const std::map<std::string, int> &opsets, int depth,
-                          std::vector<std::string> &out);
+  void collectUnsupported(const google::protobuf::RepeatedPtrField<onnx::Node> &nodes,
+                          const std::map<std::string, int> &opsets, int depth, std::vector<std::string> &out);
   Status createEntry();
-  Status declareInput(const onnx::ValueInfo &info, llvm::SmallVectorImpl<mlir::Type> &types, llvm::SmallVectorImpl<mlir::DictionaryAttr> &attrs);
+  Status declareInput(const onnx::ValueInfo &info, llvm::SmallVectorImpl<mlir::Type> &types,
+                      llvm::SmallVectorImpl<mlir::DictionaryAttr> &attrs);
   std::string dimSymbol(const std::string &name);
   Status importNodes(const google::protobuf::RepeatedPtrField<onnx::Node> &nodes);
   Status importNode(const onnx::Node &node);
@@ -47,7 +51,8 @@ private:
   Status define(const std::string &name, Item item);
   Status finishEntry();
   const onnx::Function *findFunction(const onnx::Node &node) const;
-  static std::map<std::string, int> readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetId> &ids);
+  static std::map<std::string, int>
+  readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetId> &ids);
   std::string describe(const onnx::Node &node) const;
 
   mlir::MLIRContext &context;

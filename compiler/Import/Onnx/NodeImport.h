@@ -5,7 +5,8 @@
 
 namespace quaver::import {
 
-/// What an ONNX name stands for: a tensor, a list of tensors (sequences are known at compile time), or nothing.
+/// What an ONNX name stands for: a tensor, a list of tensors (sequences are known at compile time), or
+/// nothing.
 struct Item {
   mlir::Value value;
   std::optional<std::vector<mlir::Value>> sequence;
@@ -13,12 +14,14 @@ struct Item {
 
 class Importer;
 
-/// One node being imported. Handlers read inputs and attributes, build graph ops through `g`, and set outputs. After error() the
-/// rest of a handler may run on; what it builds is thrown away.
+/// One node being imported. Handlers read inputs and attributes, build graph ops through `g`, and set
+/// outputs. After error() the rest of a handler may run on; what it builds is thrown away.
 class NodeImport {
 public:
-  NodeImport(Importer &importer, const onnx::Node &node, int opset, std::vector<Item> inputs, graph::GraphBuilder &g)
-      : importer(importer), node(node), opset(opset), items(std::move(inputs)), g(g), outputs(node.output_size()) {}
+  NodeImport(Importer &importer, const onnx::Node &node, int opset, std::vector<Item> inputs,
+             graph::GraphBuilder &g)
+      : importer(importer), node(node), opset(opset), items(std::move(inputs)), g(g),
+        outputs(node.output_size()) {}
 
   Importer &importer;
   const onnx::Node &node;
@@ -59,7 +62,8 @@ public:
 
   // Outputs.
   void set(size_t i, mlir::Value v) {
-    if (i < outputs.size()) outputs[i].value = v;
+    if (i < outputs.size())
+      outputs[i].value = v;
   }
   void set(mlir::Value v) { set(0, v); }
   bool wants(size_t i) const { return i < size_t(node.output_size()) && !node.output(int(i)).empty(); }

@@ -18,10 +18,10 @@ struct DimBounds {
   int64_t multipleOf = 1;
 };
 
-/// An immutable int64 expression in canonical form: a polynomial whose atoms are symbols and the interned terms
-/// floordiv, ceildiv, mod, min, max, eq, lt, select of canonical expressions. Simplifications that hold for all
-/// integers (and, for sizes, non-negative symbols) are done on construction: 2*s - s -> s, (4*s) floordiv 4 -> s,
-/// min(x, x) -> x, select(const, a, b) -> a or b. Cheap to copy, thread-compatible.
+/// An immutable int64 expression in canonical form: a polynomial whose atoms are symbols and the interned
+/// terms floordiv, ceildiv, mod, min, max, eq, lt, select of canonical expressions. Simplifications that hold
+/// for all integers (and, for sizes, non-negative symbols) are done on construction: 2*s - s -> s, (4*s)
+/// floordiv 4 -> s, min(x, x) -> x, select(const, a, b) -> a or b. Cheap to copy, thread-compatible.
 class DimExpr {
 public:
   enum class Kind { Add, Mul, FloorDiv, CeilDiv, Mod, Min, Max, Eq, Lt, Select };
@@ -52,13 +52,16 @@ public:
   static std::optional<DimExpr> parse(llvm::StringRef text);
   void collectSymbols(std::map<std::string, int> &counts) const;
   /// Value under an assignment; nullopt on an unknown symbol, division by zero or overflow.
-  std::optional<int64_t> evaluate(const std::function<std::optional<int64_t>(llvm::StringRef)> &valueOf) const;
+  std::optional<int64_t>
+  evaluate(const std::function<std::optional<int64_t>(llvm::StringRef)> &valueOf) const;
   DimExpr substitute(const std::function<std::optional<DimExpr>(llvm::StringRef)> &replacement) const;
   /// Inclusive bounds by interval arithmetic over what is known of the symbols.
   DimBounds bounds(const std::function<DimBounds(llvm::StringRef)> &boundsOf) const;
-  /// An expression that is never smaller, with every symbol replaced by what `bound` gives: an expression that the symbol never
-  /// exceeds (itself, to keep it) or nullopt when nothing bounds it. nullopt when the whole has no bound.
-  std::optional<DimExpr> upperBound(const std::function<std::optional<DimExpr>(llvm::StringRef)> &bound) const;
+  /// An expression that is never smaller, with every symbol replaced by what `bound` gives: an expression
+  /// that the symbol never exceeds (itself, to keep it) or nullopt when nothing bounds it. nullopt when the
+  /// whole has no bound.
+  std::optional<DimExpr>
+  upperBound(const std::function<std::optional<DimExpr>(llvm::StringRef)> &bound) const;
   bool provablyDivisibleBy(int64_t n, const std::function<DimBounds(llvm::StringRef)> &boundsOf) const;
   /// Bottom-up walk for serializers: visits canonical sums, products, atoms. `combine(kind, operands)`.
   int visit(const std::function<int(int64_t)> &constant, const std::function<int(llvm::StringRef)> &symbolFn,

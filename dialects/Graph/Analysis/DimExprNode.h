@@ -19,9 +19,11 @@ using DimMonomial = std::vector<DimAtomRef>; // sorted by text, with repetition
 
 struct DimMonomialLess {
   bool operator()(const DimMonomial &x, const DimMonomial &y) const {
-    if (x.size() != y.size()) return x.size() > y.size(); // higher degree first
-    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(),
-                                        [](const DimAtomRef &a, const DimAtomRef &b) { return a->text < b->text; });
+    if (x.size() != y.size())
+      return x.size() > y.size(); // higher degree first
+    return std::lexicographical_compare(
+        x.begin(), x.end(), y.begin(), y.end(),
+        [](const DimAtomRef &a, const DimAtomRef &b) { return a->text < b->text; });
   }
 };
 using DimTerms = std::map<DimMonomial, int64_t, DimMonomialLess>;

@@ -5,12 +5,13 @@
 
 namespace quaver::graph {
 
-/// Creates ops at an OpBuilder's insertion point, infers their result types through a ShapeAnalysis, and answers questions about
-/// values. An op whose shapes contradict its rules gets a diagnostic; the builder then remembers the failure, and further
-/// results are of unranked types: check failed() once at the end.
+/// Creates ops at an OpBuilder's insertion point, infers their result types through a ShapeAnalysis, and
+/// answers questions about values. An op whose shapes contradict its rules gets a diagnostic; the builder
+/// then remembers the failure, and further results are of unranked types: check failed() once at the end.
 class GraphBuilder {
 public:
-  GraphBuilder(mlir::OpBuilder &b, mlir::Location loc, ShapeAnalysis &shapes) : b(b), loc(loc), shapes(shapes) {}
+  GraphBuilder(mlir::OpBuilder &b, mlir::Location loc, ShapeAnalysis &shapes)
+      : b(b), loc(loc), shapes(shapes) {}
 
   mlir::OpBuilder &b;
   mlir::Location loc;
@@ -20,7 +21,8 @@ public:
 
   /// An op of one result with the given element type.
   template <class Op, class... Args> mlir::Value make(mlir::Type element, Args &&...args) {
-    if (hasFailed) return bogus(element);
+    if (hasFailed)
+      return bogus(element);
     auto op = Op::create(b, loc, mlir::UnrankedTensorType::get(element), std::forward<Args>(args)...);
     return finish(op.getOperation())->getResult(0);
   }
@@ -29,14 +31,16 @@ public:
 
   // Questions.
   mlir::Type element(mlir::Value v) { return mlir::getElementTypeOrSelf(v.getType()); }
-  int64_t rank(mlir::Value v) { return hasFailed ? 0 : mlir::cast<mlir::RankedTensorType>(v.getType()).getRank(); }
+  int64_t rank(mlir::Value v) {
+    return hasFailed ? 0 : mlir::cast<mlir::RankedTensorType>(v.getType()).getRank();
+  }
   /// Elements of an integer tensor if all are constants.
   std::optional<llvm::SmallVector<int64_t>> constants(mlir::Value v);
 
   // Constants. splat: rank 0.
-  mlir::Value ints(llvm::ArrayRef<int64_t> values);                      // i64 [n]
-  mlir::Value intScalar(int64_t v, mlir::Type element = {});             // rank 0, i64 by default
-  mlir::Value scalar(double v, mlir::Type element);                      // rank 0, float, integer or i1
+  mlir::Value ints(llvm::ArrayRef<int64_t> values);          // i64 [n]
+  mlir::Value intScalar(int64_t v, mlir::Type element = {}); // rank 0, i64 by default
+  mlir::Value scalar(double v, mlir::Type element);          // rank 0, float, integer or i1
   mlir::Value scalarLike(double v, mlir::Value like) { return scalar(v, element(like)); }
 
   // Elementwise.
@@ -55,12 +59,16 @@ public:
   mlir::Value exp(mlir::Value x) { return unary<ExpOp>(x); }
   mlir::Value log(mlir::Value x) { return unary<LogOp>(x); }
   mlir::Value compare(CompareKind kind, mlir::Value x, mlir::Value y);
-  mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) { return make<SelectOp>(element(x), c, x, y); }
+  mlir::Value select(mlir::Value c, mlir::Value x, mlir::Value y) {
+    return make<SelectOp>(element(x), c, x, y);
+  }
   /// The value itself when it has the type already.
   mlir::Value cast(mlir::Value x, mlir::Type element, bool saturate = true);
 
   // Movement.
-  mlir::Value reshape(mlir::Value x, mlir::Value shape) { return make<ReshapeOp>(element(x), x, shape, false); }
+  mlir::Value reshape(mlir::Value x, mlir::Value shape) {
+    return make<ReshapeOp>(element(x), x, shape, false);
+  }
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape) { return reshape(x, ints(shape)); }
   mlir::Value expandDims(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value squeeze(mlir::Value x, llvm::ArrayRef<int64_t> axes);
@@ -69,7 +77,9 @@ public:
   mlir::Value slice(mlir::Value x, int64_t axis, mlir::Value start, mlir::Value end, int64_t step = 1);
   mlir::Value slice(mlir::Value x, int64_t axis, int64_t start, int64_t end, int64_t step = 1);
   mlir::Value concat(mlir::ValueRange parts, int64_t axis);
-  mlir::Value gather(mlir::Value data, mlir::Value indices, int64_t axis) { return make<GatherOp>(element(data), data, indices, axis); }
+  mlir::Value gather(mlir::Value data, mlir::Value indices, int64_t axis) {
+    return make<GatherOp>(element(data), data, indices, axis);
+  }
   /// Sizes [start, end) as i64 [n]; end = -1: to the last.
   mlir::Value shapeOf(mlir::Value x, int64_t start = 0, int64_t end = -1);
   mlir::Value dim(mlir::Value x, int64_t d) { return shapeOf(x, d, d + 1); }          // i64 [1]

@@ -1,5 +1,6 @@
 #include "mlir/IR/Verifier.h"
-// quaver-import-dump MODEL.onnx: imports a model and prints the module, or the error. For tests and for looking.
+// quaver-import-dump MODEL.onnx: imports a model and prints the module, or the error. For tests and for
+// looking.
 #include "compiler/Import/Onnx/ImportOnnx.h"
 
 int main(int argc, char **argv) {
@@ -9,6 +10,7 @@ int main(int argc, char **argv) {
     llvm::errs() << "error: " << model.status().message() << "\n";
     return 1;
   }
-  if (argc == 2) model->module->print(llvm::outs());
+  if (argc == 2)
+    model->module->print(llvm::outs());
   return mlir::failed(mlir::verify(*model->module));
 }

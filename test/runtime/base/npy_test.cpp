@@ -53,13 +53,14 @@ TEST(Npy, EveryCutIsAnError) {
 }
 
 TEST(Npy, HostileHeadersAreErrors) {
-  for (const char *dict : {
-           "", "{", "{}", "{'descr': '<f4'}", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
-           "{'descr': '|O8', 'fortran_order': False, 'shape': (0,)}", "{'descr': '<f3', 'fortran_order': False, 'shape': (0,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
-           "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}"})
+  for (const char *dict :
+       {"", "{", "{}", "{'descr': '<f4'}", "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '|O8', 'fortran_order': False, 'shape': (0,)}",
+        "{'descr': '<f3', 'fortran_order': False, 'shape': (0,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904, 8)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1 2)}"})
     EXPECT_FALSE(parse_npy(file_of(dict, "xxxxxxxx")).ok()) << dict;
 }
 
