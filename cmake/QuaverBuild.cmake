@@ -45,7 +45,7 @@ function(quaver_test name)
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGS})
 endfunction()
 
-# quaver_proto(NAME FILE.proto): a static library of protobuf-lite C++; include "path/from/root/FILE.pb.h".
+# quaver_proto(NAME FILE.proto): a static library of protobuf-lite C++; include "path/of/FILE.pb.h".
 function(quaver_proto name proto)
   find_package(Protobuf REQUIRED)
   file(RELATIVE_PATH rel ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/${proto})

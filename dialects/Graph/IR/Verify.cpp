@@ -66,13 +66,30 @@ VERIFY(NotOp, unary(*this, isBool, "i1"))
 VERIFY(BitwiseNotOp, unary(*this, isWhole, "integers"))
 #define FLOAT_UNARY(Op) VERIFY(Op, unary(*this, isComputeFloat, "floats"))
 FLOAT_UNARY(CeilOp)
-FLOAT_UNARY(FloorOp) FLOAT_UNARY(RoundOp) FLOAT_UNARY(TruncOp) FLOAT_UNARY(SqrtOp) FLOAT_UNARY(RsqrtOp)
-    FLOAT_UNARY(ReciprocalOp) FLOAT_UNARY(ExpOp) FLOAT_UNARY(LogOp) FLOAT_UNARY(SinOp) FLOAT_UNARY(CosOp)
-        FLOAT_UNARY(TanOp) FLOAT_UNARY(AsinOp) FLOAT_UNARY(AcosOp) FLOAT_UNARY(AtanOp) FLOAT_UNARY(SinhOp)
-            FLOAT_UNARY(CoshOp) FLOAT_UNARY(TanhOp) FLOAT_UNARY(AsinhOp) FLOAT_UNARY(AcoshOp)
-                FLOAT_UNARY(AtanhOp) FLOAT_UNARY(ErfOp) FLOAT_UNARY(SigmoidOp)
+FLOAT_UNARY(FloorOp)
+FLOAT_UNARY(RoundOp)
+FLOAT_UNARY(TruncOp)
+FLOAT_UNARY(SqrtOp)
+FLOAT_UNARY(RsqrtOp)
+FLOAT_UNARY(ReciprocalOp)
+FLOAT_UNARY(ExpOp)
+FLOAT_UNARY(LogOp)
+FLOAT_UNARY(SinOp)
+FLOAT_UNARY(CosOp)
+FLOAT_UNARY(TanOp)
+FLOAT_UNARY(AsinOp)
+FLOAT_UNARY(AcosOp)
+FLOAT_UNARY(AtanOp)
+FLOAT_UNARY(SinhOp)
+FLOAT_UNARY(CoshOp)
+FLOAT_UNARY(TanhOp)
+FLOAT_UNARY(AsinhOp)
+FLOAT_UNARY(AcoshOp)
+FLOAT_UNARY(AtanhOp)
+FLOAT_UNARY(ErfOp)
+FLOAT_UNARY(SigmoidOp)
 
-                    static LogicalResult isClass(Operation *op) {
+static LogicalResult isClass(Operation *op) {
   if (failed(expect(op, "E2", isComputeFloat(elementOf(op->getOperand(0))), "takes floats")))
     return failure();
   return expect(op, "E4", isBool(elementOf(op->getResult(0))), "gives i1");
@@ -82,17 +99,23 @@ VERIFY(IsInfOp, isClass(*this))
 
 #define NUMBER_BINARY(Op) VERIFY(Op, binary(*this, isNumber, "floats or integers"))
 NUMBER_BINARY(AddOp)
-NUMBER_BINARY(SubOp) NUMBER_BINARY(MulOp) NUMBER_BINARY(DivOp) NUMBER_BINARY(RemOp) NUMBER_BINARY(MaxOp)
-    NUMBER_BINARY(MinOp) VERIFY(PowOp, unary(*this, isNumber, "floats or integers"))
-        VERIFY(AndOp, binary(*this, isBool, "i1")) VERIFY(OrOp, binary(*this, isBool, "i1"))
-            VERIFY(XorOp, binary(*this, isBool, "i1"))
-                VERIFY(BitwiseAndOp, binary(*this, isWhole, "integers"))
-                    VERIFY(BitwiseOrOp, binary(*this, isWhole, "integers"))
-                        VERIFY(BitwiseXorOp, binary(*this, isWhole, "integers"))
-                            VERIFY(ShiftLeftOp, binary(*this, isWhole, "integers"))
-                                VERIFY(ShiftRightOp, binary(*this, isWhole, "integers"))
+NUMBER_BINARY(SubOp)
+NUMBER_BINARY(MulOp)
+NUMBER_BINARY(DivOp)
+NUMBER_BINARY(RemOp)
+NUMBER_BINARY(MaxOp)
+NUMBER_BINARY(MinOp)
+VERIFY(PowOp, unary(*this, isNumber, "floats or integers"))
+VERIFY(AndOp, binary(*this, isBool, "i1"))
+VERIFY(OrOp, binary(*this, isBool, "i1"))
+VERIFY(XorOp, binary(*this, isBool, "i1"))
+VERIFY(BitwiseAndOp, binary(*this, isWhole, "integers"))
+VERIFY(BitwiseOrOp, binary(*this, isWhole, "integers"))
+VERIFY(BitwiseXorOp, binary(*this, isWhole, "integers"))
+VERIFY(ShiftLeftOp, binary(*this, isWhole, "integers"))
+VERIFY(ShiftRightOp, binary(*this, isWhole, "integers"))
 
-                                    LogicalResult CompareOp::verify() {
+LogicalResult CompareOp::verify() {
   Type x = elementOf(getLhs()), y = elementOf(getRhs());
   if (failed(expect(*this, "E3", x == y, "operands must have one element type")) ||
       failed(expect(*this, "E1", !isStorageOnly(x),
@@ -205,10 +228,16 @@ VERIFY(ConvTransposeOp, convolves(*this))
     return expect(*this, "E2", isComputeFloat(elementOf((*this)->getOperand(0))), "takes floats");           \
   }
 FLOAT_COMPOSITE(SoftmaxOp)
-FLOAT_COMPOSITE(LogSoftmaxOp) FLOAT_COMPOSITE(LayerNormOp) FLOAT_COMPOSITE(RmsNormOp)
-    FLOAT_COMPOSITE(RotaryEmbeddingOp) FLOAT_COMPOSITE(AttentionOp) FLOAT_COMPOSITE(LatentAttentionOp)
-        FLOAT_COMPOSITE(DispatchTokensOp) FLOAT_COMPOSITE(GroupedMatmulOp)
-            FLOAT_COMPOSITE(CombineTokensOp) LogicalResult RouteOp::verify() {
+FLOAT_COMPOSITE(LogSoftmaxOp)
+FLOAT_COMPOSITE(LayerNormOp)
+FLOAT_COMPOSITE(RmsNormOp)
+FLOAT_COMPOSITE(RotaryEmbeddingOp)
+FLOAT_COMPOSITE(AttentionOp)
+FLOAT_COMPOSITE(LatentAttentionOp)
+FLOAT_COMPOSITE(DispatchTokensOp)
+FLOAT_COMPOSITE(GroupedMatmulOp)
+FLOAT_COMPOSITE(CombineTokensOp)
+LogicalResult RouteOp::verify() {
   if (failed(expect(*this, "A1", getScoring() == "softmax" || getScoring() == "sigmoid",
                     "scoring is softmax or sigmoid")) ||
       failed(expect(*this, "A2",

@@ -7,7 +7,7 @@
 namespace quaver::test {
 
 inline constexpr const char *kModels[] = {"bert-tiny",
-                                          "bert-tiny-legacy-opset13",
+                                          "bert-tiny-traced-opset13",
                                           "bert-tiny-fp8-qdq",
                                           "cnn-tiny-unfolded",
                                           "gpt2-tiny",

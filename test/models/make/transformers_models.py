@@ -117,7 +117,7 @@ def make():
     outputs, dims = ["last_hidden_state", "pooler_output"], {"input_ids": BATCH_SEQUENCE, "attention_mask": BATCH_SEQUENCE}
     export("bert-tiny", bert("sdpa"), masked, outputs, dims)
     dims |= {"last_hidden_state": BATCH_SEQUENCE, "pooler_output": {0: "batch"}}
-    export("bert-tiny-legacy-opset13", bert("eager"), masked, outputs, dims, opset=13, traced=True)
+    export("bert-tiny-traced-opset13", bert("eager"), masked, outputs, dims, opset=13, traced=True)
 
     text = [{"input_ids": tokens(23, 2, 12, 256)}, {"input_ids": tokens(24, 3, 5, 256)}]
     export("llama-tiny", Logits(llama()), text, ["logits"], TEXT)
