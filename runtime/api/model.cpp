@@ -1,7 +1,11 @@
 //===- model.cpp - models and sessions of the C interface -------------------===//
 #include "runtime/api/handles.h"
 
+#include "runtime/base/env.h"
+#include "runtime/base/trace.h"
 #include "runtime/drivers/registration.h"
+#include <cstdio>
+#include <cstdlib>
 
 using namespace quaver;
 using quaver::api::guarded;
@@ -17,8 +21,25 @@ const char *qv_version(void) { return QUAVER_VERSION; }
 // Model
 //===----------------------------------------------------------------------===//
 
+// The library keeps the trace itself: its scopes are seen by listeners of its own only, whoever the embedder
+// is.
+static void trace_if_asked() {
+  [[maybe_unused]] static const bool once = [] {
+    static TraceFile *trace = nullptr; // lives until the process ends, as scopes of any thread may
+    if (std::string file = env(Env::kTrace); !file.empty()) {
+      trace = new TraceFile(file);
+      std::atexit([] {
+        if (Status written = trace->finish(); !written.ok())
+          std::fprintf(stderr, "quaver: the trace was not written: %s\n", written.message().c_str());
+      });
+    }
+    return true;
+  }();
+}
+
 qv_status *qv_model_open(const char *path, qv_model **out_model) {
   *out_model = nullptr;
+  trace_if_asked();
   return guarded([&]() -> Status {
     if (!path)
       return InvalidArgumentError("qv_model_open got no path");

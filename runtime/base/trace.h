@@ -49,7 +49,8 @@ private:
 };
 
 /// Listens from construction to finish(), which writes all scopes as Chrome trace JSON (chrome://tracing,
-/// Perfetto). The programs keep one for the whole process when QUAVER_TRACE names a file.
+/// Perfetto). libquaver.so keeps one from the first model on, to the process's end, when QUAVER_TRACE names a
+/// file.
 class TraceFile : public TraceListener {
 public:
   explicit TraceFile(std::string path);

@@ -148,6 +148,15 @@ def test_bench_and_doctor(artifact):
     assert "QUAVER_TRACE" in report["environment"]
 
 
+def test_trace(artifact, tmp_path):
+    """QUAVER_TRACE names a file for Chrome's trace viewer: every launch is in it."""
+    file = tmp_path / "trace.json"
+    subprocess.run([BIN / "quaver", "run", artifact, *INPUTS, "-q"], env={**os.environ, "QUAVER_TRACE": str(file)}, check=True)
+    trace = json.loads(file.read_text())
+    names = [e["name"] for e in (trace["traceEvents"] if isinstance(trace, dict) else trace)]
+    assert names.count("run") == 1 and names.count("launch") > 10
+
+
 def test_compile_refuses(tmp_path):
     out = tmp_path / "o.quaver"
     refused(ERROR, "compile", tmp_path / "none.onnx", "-o", out, says=["none.onnx"])

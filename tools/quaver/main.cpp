@@ -1,10 +1,7 @@
 // quaver: compile, run and examine models.
 #include "runtime/base/atomic_file.h"
-#include "runtime/base/env.h"
-#include "runtime/base/trace.h"
 #include "tools/quaver/commands.h"
 #include <cstdio>
-#include <optional>
 #include <vector>
 
 namespace quaver::cli {
@@ -50,18 +47,10 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &e) {
     return app.exit(e) == 0 ? kOk : kUsage;
   }
-  std::optional<quaver::TraceFile> trace;
-  if (std::string file = quaver::env(quaver::Env::kTrace); !file.empty())
-    trace.emplace(file);
   try {
     for (auto &[name, command] : commands)
-      if (app.got_subcommand(name)) {
-        int code = command();
-        if (trace)
-          if (quaver::Status written = trace->finish(); !written.ok())
-            return fail(kError, written.message());
-        return code;
-      }
+      if (app.got_subcommand(name))
+        return command();
   } catch (const std::exception &e) {
     return fail(kInternal, e.what());
   }
