@@ -1,4 +1,5 @@
 #include "compiler/Import/Onnx/Importer.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -426,7 +427,22 @@ Status Importer::run() {
   QUAVER_RETURN_IF_ERROR(checkOperators());
   QUAVER_RETURN_IF_ERROR(createEntry());
   QUAVER_RETURN_IF_ERROR(importNodes(file.model().graph().node()));
-  return finishEntry();
+  QUAVER_RETURN_IF_ERROR(finishEntry());
+  return checkOps();
+}
+
+// A model that mixes types where its operators do not allow it.
+Status Importer::checkOps() {
+  std::string wrong;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &d) {
+    if (auto node = dyn_cast<NameLoc>(d.getLocation()); node && wrong.empty())
+      wrong = "node \"" + node.getName().str() + "\": ";
+    wrong += d.str();
+    return success();
+  });
+  if (mlir::failed(verify(*out.module)))
+    return InvalidArgumentError(file.name(), ": ", wrong, "; the model is not valid ONNX here");
+  return OkStatus();
 }
 
 static StatusOr<ImportedModel> import(MLIRContext &context, StatusOr<std::unique_ptr<OnnxFile>> file,

@@ -50,6 +50,7 @@ private:
   StatusOr<Item> lookup(const std::string &name);
   Status define(const std::string &name, Item item);
   Status finishEntry();
+  Status checkOps();
   const onnx::Function *findFunction(const onnx::Node &node) const;
   static std::map<std::string, int>
   readOpsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetId> &ids);
