@@ -3,11 +3,12 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
+#include <sched.h>
 #include <thread>
 #include <type_traits>
-#include <vector>
 
 namespace quaver {
 
@@ -42,13 +43,19 @@ public:
 
 private:
   using Call = void (*)(void *body, int64_t begin, int64_t end, int worker);
+  struct Worker {
+    std::thread thread;
+    alignas(64) std::atomic<int> asleep_on{-1}; // the CPU it went to sleep on; -1 while it is awake
+  };
   void run(int64_t count, int64_t grain, Call call, void *body);
-  void work(int worker);
+  void work(Worker &self, int worker);
+  void make_way_for_sleepers();
   bool join();
   void leave();
   void take_ranges(int worker);
 
-  std::vector<std::thread> workers_;
+  std::deque<Worker> workers_;          // a worker stays where it is
+  cpu_set_t allowed_;                   // CPUs of the thread that made the pool
   std::mutex busy_;                     // held by the caller of the current job
   std::atomic<uint32_t> generation_{0}; // number of jobs so far; workers wait for it to change
   std::atomic<bool> stopping_{false};

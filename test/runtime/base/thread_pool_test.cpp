@@ -42,6 +42,39 @@ TEST(ThreadPool, takes_the_cpus_it_may_use) {
   EXPECT_GE(available_cpus(), 1);
 }
 
+TEST(ThreadPool, a_sleeper_is_not_woken_on_the_callers_cpu) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  if (CPU_COUNT(&before) < 2)
+    GTEST_SKIP() << "one CPU: there is no other to wake on";
+  ThreadPool pool(2);
+  // Both ranges of a job are under way at once, so that the worker has one of them.
+  auto together = [&](auto &&in_worker) {
+    std::atomic<int> inside{0};
+    pool.parallel_for(2, 1, [&](int64_t, int64_t, int worker) {
+      ++inside;
+      auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (inside < 2 && std::chrono::steady_clock::now() < end)
+        std::this_thread::yield();
+      if (worker == 1)
+        in_worker();
+    });
+    return inside.load();
+  };
+  int cpu = -1;
+  ASSERT_EQ(together([&] { cpu = sched_getcpu(); }), 2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // much longer than it spins
+  cpu_set_t only;
+  CPU_ZERO(&only);
+  CPU_SET(cpu, &only);
+  ASSERT_EQ(sched_setaffinity(0, sizeof only, &only), 0);
+  cpu_set_t allowed;
+  int inside = together([&] { sched_getaffinity(0, sizeof allowed, &allowed); });
+  sched_setaffinity(0, sizeof before, &before);
+  ASSERT_EQ(inside, 2);
+  EXPECT_FALSE(CPU_ISSET(cpu, &allowed));
+}
+
 TEST(ThreadPool, worker_numbers_are_exclusive) {
   ThreadPool pool(4);
   for (int repeat = 0; repeat < 200; ++repeat) {
