@@ -29,8 +29,8 @@ LogicalResult Frontend::collect(Diagnostic &d) {
   std::string where;
   if (auto name = dyn_cast<NameLoc>(d.getLocation()))
     where = "node \"" + name.getName().str() + "\": ";
-  (d.getSeverity() == DiagnosticSeverity::Error ? errors : notes) +=
-      (errors.empty() ? "" : "\n  ") + where + d.str();
+  std::string &text = d.getSeverity() == DiagnosticSeverity::Error ? errors : notes;
+  text += (text.empty() ? "" : "\n  ") + where + d.str();
   return success();
 }
 
