@@ -52,6 +52,7 @@ private:
   plan::Plan plan;
   plan::ArtifactWriter writer;
   llvm::SmallVector<plan_emit::WeightUse> weights;
+  int emitted = 0; // kernels of the target under way
   std::vector<std::unique_ptr<std::vector<char>>>
       owned; // code and constants, alive until the file is written
   std::vector<OwningOpRef<ModuleOp>> targetModules;
@@ -76,9 +77,11 @@ LogicalResult Compilation::emitKernels(func::FuncOp entry, graph::ShapeAnalysis 
                                        const codegen::HostTarget &target, ModuleOp kernels) {
   llvm::SmallVector<plan_ir::DispatchOp> dispatches;
   entry.walk([&](plan_ir::DispatchOp d) { dispatches.push_back(d); });
+  // Entries share the module of kernels: the second one goes on numbering.
   for (auto [i, d] : llvm::enumerate(dispatches)) {
     progress("emitting kernels", int(i), int(dispatches.size()));
-    if (mlir::failed(codegen::emitHostKernel(d, shapes, target, kernels, "kernel_" + std::to_string(i))))
+    std::string symbol = "kernel_" + std::to_string(emitted++);
+    if (mlir::failed(codegen::emitHostKernel(d, shapes, target, kernels, symbol)))
       return failure();
   }
   return success();
@@ -89,6 +92,7 @@ Status Compilation::generate(const std::string &name) {
   targetModules.push_back(OwningOpRef<ModuleOp>(front.getModule().clone()));
   ModuleOp module = *targetModules.back();
   plan::Target *out = plan.add_targets();
+  emitted = 0;
   out->set_name(name);
   for (const std::string &f : x86_target_features(name))
     out->add_features(f);
@@ -229,9 +233,8 @@ Status Compilation::run(std::string *warnings) {
   for (const std::string &t : options.targets)
     if (std::string name = resolveTarget(t); !llvm::is_contained(names, name))
       names.push_back(name);
-  for (const std::string &name : names) {
+  for (const std::string &name : names)
     QUAVER_RETURN_IF_ERROR(generate(name));
-  }
   QUAVER_RETURN_IF_ERROR(addWeights());
   report["precision"] = options.precision;
   report["precision_decisions"] = front.getPrecisionDecisions();
