@@ -2,6 +2,7 @@
 #include "compiler/Pipeline/Compare.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Precision/Precision.h"
+#include "runtime/base/cpu_features.h"
 #include "llvm/Config/llvm-config.h"
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -137,13 +138,10 @@ int qvc_compare(const char *options, qvc_progress progress, void *user, char **o
 }
 
 char *qvc_about(void) {
-  json targets = json::array();
-  for (const char *t : pipeline::targetNames())
-    targets.push_back(t);
-  json about = {{"version", "0.1.0"},
+  json about = {{"version", QUAVER_VERSION},
                 {"llvm", LLVM_VERSION_STRING},
                 {"host", pipeline::resolveTarget("host")},
-                {"targets", targets},
+                {"targets", x86_targets()},
                 {"precisions", precision::presetNames()}};
   return copyOut(about.dump(2));
 }

@@ -10,6 +10,7 @@
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/cpu_features.h"
 #include "runtime/plan/artifact_writer.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <nlohmann/json.hpp>
@@ -19,11 +20,6 @@ using namespace mlir;
 namespace quaver::pipeline {
 
 std::string resolveTarget(const std::string &name) { return name == "host" ? host_target() : name; }
-
-llvm::ArrayRef<const char *> targetNames() {
-  static const char *const kNames[] = {"x86-64-v3", "x86-64-v4", "x86-64-v4+bf16"};
-  return kNames;
-}
 
 namespace {
 
@@ -69,7 +65,7 @@ Status Compilation::checkOptions() {
   for (const std::string &t : options.targets)
     if (!codegen::hostTarget(resolveTarget(t)))
       return InvalidArgumentError("unknown target \"", t,
-                                  "\"; targets are host, x86-64-v3, x86-64-v4, x86-64-v4+bf16");
+                                  "\"; targets are host, ", llvm::join(x86_targets(), ", "));
   return precision::check(options.precision);
 }
 
@@ -226,7 +222,7 @@ Status Compilation::run(std::string *warnings) {
   QUAVER_RETURN_IF_ERROR(checkOptions());
   QUAVER_RETURN_IF_ERROR(front.import());
   QUAVER_RETURN_IF_ERROR(front.simplify());
-  plan.set_producer("quaver 0.1.0");
+  plan.set_producer("quaver " QUAVER_VERSION);
   plan.set_model_name(front.getModelName());
   plan.set_precision(options.precision);
   std::vector<std::string> names;

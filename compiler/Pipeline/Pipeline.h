@@ -35,7 +35,5 @@ Status compile(const CompileOptions &options, const Progress &progress, std::str
 
 /// The target names `host` stands for here: what this CPU is.
 std::string resolveTarget(const std::string &name);
-/// All target names that can be compiled for.
-llvm::ArrayRef<const char *> targetNames();
 
 } // namespace quaver::pipeline

@@ -144,6 +144,7 @@ def test_bench_and_doctor(artifact):
     r = quaver("bench", artifact, *INPUTS, "--seconds", 0, "--runs", 2, "--json", "-", "-q")
     assert 0 < json.loads(r.stdout)["median_ms"] < 1e4
     report = json.loads(quaver("doctor", "--json", "-", "-q").stdout)
+    assert quaver("--version").stdout == f"quaver {report['version']}\n" and report["version"] == report["compiler"]["version"]
     assert report["host_target"] in report["compiler"]["targets"] and "fp8" in report["compiler"]["precisions"]
     assert "QUAVER_TRACE" in report["environment"]
 

@@ -1,6 +1,7 @@
 // quaver: compile, run and examine models.
 #include "runtime/base/atomic_file.h"
 #include "tools/quaver/commands.h"
+#include "runtime/api/quaver.h"
 #include <cstdio>
 #include <vector>
 
@@ -35,7 +36,7 @@ int main(int argc, char **argv) {
   CLI::App app("quaver: compiles FP8 models ahead of time and runs them");
   app.footer(
       "exit codes: 0 done, 1 the model, artifact or inputs are at fault, 2 the command line is, 3 our fault");
-  app.set_version_flag("--version", "quaver 0.1.0");
+  app.set_version_flag("--version", std::string("quaver ") + qv_version());
   app.require_subcommand(1);
   Globals globals;
   std::vector<std::pair<std::string, Command>> commands = {
