@@ -39,7 +39,7 @@ private:
   Status generate(const std::string &targetName);
   LogicalResult emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
                             const codegen::HostTarget &target, ModuleOp kernels);
-  std::vector<std::string> weightNames();
+  std::vector<std::string> weightNames(const llvm::StringMap<size_t> &usesOf);
   Status addWeights();
 
   const CompileOptions &options;
@@ -135,7 +135,7 @@ Status Compilation::generate(const std::string &name) {
 
 // A weight is called as the source model calls it, codes and untouched bytes first; its scales, and further
 // forms of it, are called after it.
-std::vector<std::string> Compilation::weightNames() {
+std::vector<std::string> Compilation::weightNames(const llvm::StringMap<size_t> &usesOf) {
   std::vector<std::string> names(weights.size());
   std::set<std::string> taken;
   auto dataOf = [&](size_t i) {
@@ -152,9 +152,8 @@ std::vector<std::string> Compilation::weightNames() {
         claim(i, data->sourceName);
   for (size_t i = 0; i < weights.size(); ++i)
     if (const WeightData *codes = dataOf(i); codes && !codes->scales.empty())
-      for (size_t k = 0; k < weights.size(); ++k)
-        if (weights[k].weight == codes->scales)
-          claim(k, names[i].empty() ? "" : names[i] + ".scales");
+      if (auto scales = usesOf.find(codes->scales); scales != usesOf.end())
+        claim(scales->second, names[i].empty() ? "" : names[i] + ".scales");
   for (size_t i = 0; i < weights.size(); ++i) {
     claim(i, weights[i].name);
     for (int n = 2; names[i].empty(); ++n)
@@ -164,7 +163,11 @@ std::vector<std::string> Compilation::weightNames() {
 }
 
 Status Compilation::addWeights() {
-  std::vector<std::string> names = weightNames();
+  llvm::StringMap<size_t> usesOf; // symbol -> its first use: a large model has tens of thousands
+  for (auto [i, use] : llvm::enumerate(weights))
+    if (!use.weight.empty())
+      usesOf.try_emplace(use.weight, i);
+  std::vector<std::string> names = weightNames(usesOf);
   for (auto [i, use] : llvm::enumerate(weights)) {
     plan::Weight *w = plan.add_weights();
     w->set_name(names[i]);
@@ -179,11 +182,9 @@ Status Compilation::addWeights() {
       type = data->type;
       bytes = std::as_bytes(std::span(data->bytes.data(), data->bytes.size()));
       w->set_program(data->program);
-      auto scales =
-          llvm::find_if(weights, [&](const plan_emit::WeightUse &u) { return u.weight == data->scales; });
-      if (!data->scales.empty() && scales != weights.end()) {
+      if (auto scales = usesOf.find(data->scales); scales != usesOf.end()) {
         w->set_recipe(data->recipe);
-        w->set_scales_plus_1(uint32_t(scales - weights.begin()) + 1);
+        w->set_scales_plus_1(uint32_t(scales->second) + 1);
       }
     } else {
       type = cast<RankedTensorType>(use.constant.getType());
