@@ -64,8 +64,8 @@ Status Compilation::checkOptions() {
     return InvalidArgumentError("no target is named");
   for (const std::string &t : options.targets)
     if (!codegen::hostTarget(resolveTarget(t)))
-      return InvalidArgumentError("unknown target \"", t,
-                                  "\"; targets are host, ", llvm::join(x86_targets(), ", "));
+      return InvalidArgumentError("unknown target \"", t, "\"; targets are host, ",
+                                  llvm::join(x86_targets(), ", "));
   return precision::check(options.precision);
 }
 

@@ -1,7 +1,7 @@
 // quaver: compile, run and examine models.
+#include "runtime/api/quaver.h"
 #include "runtime/base/atomic_file.h"
 #include "tools/quaver/commands.h"
-#include "runtime/api/quaver.h"
 #include <cstdio>
 #include <vector>
 

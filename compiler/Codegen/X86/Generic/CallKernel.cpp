@@ -4,6 +4,14 @@ using namespace mlir;
 
 namespace quaver::codegen {
 
+std::optional<ElementType> wideType(Value v) {
+  Type t = getElementTypeOrSelf(v.getType());
+  return t.isF32()    ? std::optional(ElementType::F32)
+         : t.isBF16() ? std::optional(ElementType::BF16)
+         : t.isF16()  ? std::optional(ElementType::F16)
+                      : std::nullopt;
+}
+
 void callKernel(KernelFunction &k, StringRef name, ArrayRef<Value> arguments) {
   auto none = LLVM::LLVMVoidType::get(k.b.getContext());
   if (!k.kernels.lookupSymbol(name)) {

@@ -1,8 +1,12 @@
 // Calls of the manifest's kernels, and the functions that they call back.
 #pragma once
 #include "compiler/Codegen/Common/Epilogue.h"
+#include "runtime/numerics/formats.h"
 
 namespace quaver::codegen {
+
+/// The floats that kernels read and convert themselves: f32, bf16, f16; nullopt for others.
+std::optional<ElementType> wideType(mlir::Value v);
 
 /// Calls the kernel `name` of the target's bitcode, which is declared by the arguments' types.
 void callKernel(KernelFunction &k, llvm::StringRef name, llvm::ArrayRef<mlir::Value> arguments);

@@ -7,14 +7,6 @@ using quaver::graph::DimExpr;
 
 namespace quaver::codegen {
 
-static std::optional<ElementType> wideType(Value v) {
-  Type t = getElementTypeOrSelf(v.getType());
-  return t.isF32()    ? std::optional(ElementType::F32)
-         : t.isBF16() ? std::optional(ElementType::BF16)
-         : t.isF16()  ? std::optional(ElementType::F16)
-                      : std::nullopt;
-}
-
 graph::ConvOp findConvolution(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
                               const HostTarget &target, std::string &why) {
   graph::ConvOp op;

@@ -1,5 +1,5 @@
 #include "compiler/Codegen/X86/Generic/Product.h"
-#include "compiler/Codegen/Common/Epilogue.h"
+#include "compiler/Codegen/X86/Generic/CallKernel.h"
 
 using namespace mlir;
 using quaver::graph::DimExpr;
@@ -108,8 +108,6 @@ static bool chooseKernel(Product &p, plan_ir::DispatchOp dispatch, x86::FeatureS
   return true;
 }
 
-static bool isWideFloat(Type t) { return t.isF32() || t.isBF16() || t.isF16(); }
-
 std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
                                    const HostTarget &target, std::string &why) {
   Product p;
@@ -124,7 +122,7 @@ std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAna
   auto features = x86::featureSetOfTarget(target.name);
   if (!features)
     return why = "there are none for " + target.name, std::nullopt;
-  if (!isWideFloat(getElementTypeOrSelf(p.op.getResult())))
+  if (!wideType(p.op.getResult()))
     return why = "its sums are not f32", std::nullopt;
   if (auto no = whyNotEpilogue(dispatch, p.op, shapes))
     return why = *no, std::nullopt;

@@ -1,3 +1,4 @@
+#include "compiler/Codegen/X86/Generic/CallKernel.h"
 #include "compiler/Codegen/X86/Generic/Product.h"
 
 using namespace mlir;
@@ -5,24 +6,19 @@ using quaver::graph::DimExpr;
 
 namespace quaver::codegen {
 
-static std::optional<ElementType> elementType(Type t) {
-  if (t.isF32())
-    return ElementType::F32;
-  if (t.isBF16())
-    return ElementType::BF16;
-  if (t.isF16())
-    return ElementType::F16;
+static std::optional<ElementType> elementType(Value v) {
+  Type t = getElementTypeOrSelf(v.getType());
   if (isa<Float8E4M3FNType>(t))
     return ElementType::F8E4M3FN;
   if (isa<Float8E8M0FNUType>(t))
     return ElementType::F8E8M0FNU;
-  return std::nullopt;
+  return wideType(v);
 }
 
 // Views of a block argument.
 static std::optional<ProductOperand> viewOf(Value v, graph::ShapeAnalysis &shapes) {
   if (auto a = dyn_cast<BlockArgument>(v)) {
-    auto type = elementType(getElementTypeOrSelf(v));
+    auto type = elementType(v);
     if (!type)
       return std::nullopt;
     return ProductOperand{a, *type, dispatch::StridedView::contiguous(shapes.get(v).dims), {}};

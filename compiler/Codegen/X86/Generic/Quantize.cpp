@@ -7,13 +7,6 @@ using quaver::graph::DimExpr;
 
 namespace quaver::codegen {
 
-static std::optional<ElementType> wideType(Type t) {
-  return t.isF32()    ? std::optional(ElementType::F32)
-         : t.isBF16() ? std::optional(ElementType::BF16)
-         : t.isF16()  ? std::optional(ElementType::F16)
-                      : std::nullopt;
-}
-
 static std::optional<unsigned> yieldedAs(plan_ir::DispatchOp dispatch, Value v) {
   OperandRange yielded = dispatch.getBody().front().getTerminator()->getOperands();
   auto it = llvm::find(yielded, v);
@@ -28,7 +21,7 @@ graph::DynamicQuantizeOp findQuantize(plan_ir::DispatchOp dispatch, const HostTa
   ArrayRef<int64_t> blocks = op.getBlocks();
   bool byRows = !blocks.empty() && blocks.back() == 128 &&
                 llvm::all_of(blocks.drop_back(), [](int64_t b) { return b == 1; });
-  bool fits = byRows && wideType(getElementTypeOrSelf(op.getInput().getType())) &&
+  bool fits = byRows && wideType(op.getInput()) &&
               isa<Float8E4M3FNType>(getElementTypeOrSelf(op.getCodes().getType())) &&
               getElementTypeOrSelf(op.getScales().getType()).isF32() &&
               op.getRounding() != graph::ScaleRounding::floor && x86::featureSetOfTarget(target.name) &&
@@ -48,7 +41,7 @@ LogicalResult emitQuantize(graph::DynamicQuantizeOp op, plan_ir::DispatchOp disp
   x86::QuantizeConfig config =
       x86::chooseQuantize1x128(*x86::featureSetOfTarget(target.name), known.value_or(1));
   unsigned first = dispatch.getInputs().size();
-  ElementType type = *wideType(getElementTypeOrSelf(op.getInput().getType()));
+  ElementType type = *wideType(op.getInput());
   callKernel(k, config.symbol,
              {k.binding(cast<BlockArgument>(op.getInput()).getArgNumber()), k.number(int64_t(type)),
               k.size(columns), k.binding(first + *yieldedAs(dispatch, op.getCodes())), k.size(columns),
