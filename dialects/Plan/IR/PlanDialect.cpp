@@ -28,7 +28,7 @@ void PlanDialect::initialize() {
 static LogicalResult isExpression(Operation *op, StringRef what, StringRef text) {
   if (graph::DimExpr::parse(text))
     return success();
-  return op->emitOpError() << what << " is not a dimension expression: \"" << text << "\"";
+  return op->emitOpError() << "C3: " << what << " is not a dimension expression: \"" << text << "\"";
 }
 
 // A packing's dictionary: {operand = index, storage = string, parameters = array<i64>, bytes = integer}.

@@ -20,7 +20,7 @@ func.func @c2(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // -----
 func.func @c3(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error@+1 {{workgroups is not a dimension expression}}
+  // expected-error@+1 {{C3: workgroups is not a dimension expression}}
   %0 = plan.dispatch %x {workgroups = "batch *"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     plan.yield %a : tensor<4xf32>
@@ -35,6 +35,10 @@ func.func @c6(%x: tensor<4xf32>) -> tensor<4xf32> {
     plan.yield %a : tensor<4xf32>
   }
   return %0 : tensor<4xf32>
+}
+// -----
+// expected-error@+1 {{C3: peak is not a dimension expression}}
+plan.entry @main attributes {inputs = [], outputs = [], peak = "batch *"} {
 }
 // -----
 plan.entry @main attributes {inputs = [], outputs = [], peak = "0"} {
