@@ -33,10 +33,16 @@ typedef void (*qvc_progress)(void *user, const char *stage, int done, int total)
 /* Compiles a model into an artifact.
  *
  * options: {
- *   "model": "path.onnx",          or absent when `model` bytes are given; then "folder" is where external
- * data lies "output": "path.quaver", "targets": ["host"],           host | x86-64-v3 | x86-64-v4 |
- * x86-64-v4+bf16 "precision": "source",         source | fp32 "dims": {"seq": [1, 4096]},    ranges of
- * dimension symbols "strict": false, "emit_stages": "", "report": ""
+ *   "model": "path.onnx"           absent when `model` bytes are given,
+ *   "folder": "path"               where external data of `model` bytes lies,
+ *   "output": "path.quaver",
+ *   "targets": ["host"]            those of qvc_about, or host,
+ *   "precision": "source"          source, one of qvc_about's presets, or a policy file,
+ *   "dims": {"seq": [1, 4096]}     ranges of dimension symbols,
+ *   "strict": false                an operation not computed as decided is an error,
+ *   "emit_stages": "folder"        the module after every stage, as text,
+ *   "report": "path.json",
+ *   "weight_storage": "embed"      the only one
  * }
  * model, bytes: a serialized ONNX model, or NULL and 0.
  * message: receives the error text (also warnings on success), or NULL.
@@ -47,9 +53,10 @@ QVC_EXPORT int qvc_compile(const char *options, const void *model, size_t bytes,
 /* Runs a model twice in the interpreter, as its file says and with options.precision, and reports every
  * node's error.
  *
- * options: those of qvc_compile without "output", and "inputs": ["name=@file.npy",
- * "name=1x128xi64=rand(0,32000)"], "seed": 0. report: receives JSON (compiler/Pipeline/Compare.h says what),
- * worst op first; NULL on failure. message: receives the error text, or NULL. */
+ * options: those of qvc_compile without "output", and
+ *   "inputs": ["name=@file.npy", "name=1x128xi64=rand(0,32000)"], "seed": 0
+ * report: receives JSON (compiler/Pipeline/Compare.h says what), worst op first; NULL on failure.
+ * message: receives the error text, or NULL. */
 QVC_EXPORT int qvc_compare(const char *options, qvc_progress progress, void *user, char **report,
                            char **message);
 
