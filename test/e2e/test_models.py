@@ -1,4 +1,5 @@
 """Every model of test/models, compiled once, gives its recorded outputs at two batch and sequence sizes."""
+import json
 import os
 import pathlib
 import subprocess
@@ -11,6 +12,8 @@ MODELS = pathlib.Path(__file__).resolve().parents[1] / "models"
 BIN = pathlib.Path(os.environ["QUAVER_BUILD"]) / "bin"
 FLOAT = sorted(p for p in MODELS.glob("*.onnx") if "fp8" not in p.name)
 TOLERANCE = 2e-4  # of the output's largest magnitude
+TARGETS = json.loads(subprocess.run([BIN / "quaver", "doctor", "--json", "-", "-q"], capture_output=True, check=True).stdout)["targets"]
+RUNS_HERE = [name for name, t in TARGETS.items() if t["runs"]]
 
 
 def cases(model):
@@ -67,18 +70,14 @@ def test_interpreter(model, tmp_path):
             assert relative_error(np.load(paths[name]), want) <= TOLERANCE, name
 
 
-@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4", "x86-64-v4+bf16"])
-@pytest.mark.parametrize("precision, bound", [("bf16", 38), ("fp8", 17), ("fp8-weights", 20)])
+@pytest.mark.parametrize("target", RUNS_HERE)
+@pytest.mark.parametrize("precision, bound", [("bf16", 40), ("fp8", 17), ("fp8-weights", 20)])
 def test_precisions_on_every_target_that_runs_here(target, precision, bound, tmp_path):
-    """Bounds in dB, 2 below what was measured; random weights of 64 columns are harder than trained ones."""
+    """Bounds in dB; measured are 42.1, 18.1, 22.3 at least. Random weights of 64 columns are harder than trained ones."""
     model = MODELS / "bert-tiny.onnx"
     artifact = str(tmp_path / "m.quaver")
     quaver.compile(str(model), output=artifact, precision=precision, target=target)
-    try:
-        session = quaver.Session(artifact, target=target)
-    except quaver.Error as error:
-        assert "CPU" in str(error)
-        pytest.skip(str(error))
+    session = quaver.Session(artifact, target=target)
     for inputs, outputs in cases(model):
         for name, got in zip([o.name for o in session.get_outputs()], session.run(None, inputs)):
             noise = ((got - outputs[name]) ** 2).sum()
@@ -95,6 +94,19 @@ def test_explicit_quantization_is_honoured(tmp_path):
             want = data[f"reference{case}:{name}"].astype(np.float64)
             noise = ((got - want) ** 2).sum()
             assert noise == 0 or 10 * np.log10((want**2).sum() / noise) >= 60, name
+
+
+def test_code_for_another_cpu_is_refused(tmp_path):
+    """Every target compiles everywhere; what the CPU lacks is named when it is loaded."""
+    assert "x86-64-v3" in RUNS_HERE and len(TARGETS) == 3
+    for target, about in TARGETS.items():
+        artifact = str(tmp_path / "m.quaver")
+        quaver.compile(str(MODELS / "mlp-train.onnx"), output=artifact, target=target)
+        if about["runs"]:
+            assert quaver.Session(artifact).run(None, {"features": np.zeros((1, 48), np.float32)})
+        else:
+            with pytest.raises(quaver.Error, match=about["missing"][0]):
+                quaver.Session(artifact)
 
 
 def test_one_artifact_for_several_targets(tmp_path):
