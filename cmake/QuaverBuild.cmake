@@ -28,6 +28,12 @@ if(QUAVER_SANITIZE)
   add_compile_options(-fsanitize=${QUAVER_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${QUAVER_SANITIZE})
 endif()
+if(QUAVER_BUILD_FUZZ) # coverage of every library, which guides the fuzzer; beside ASan, which has its symbols
+  if(NOT QUAVER_SANITIZE MATCHES address)
+    message(FATAL_ERROR "QUAVER_BUILD_FUZZ needs QUAVER_SANITIZE=address,undefined")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 
 # quaver_library(NAME SOURCES a.cpp ... [DEPS lib ...]): a static, position-independent library.
