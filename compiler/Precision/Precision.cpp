@@ -2,6 +2,7 @@
 #include "compiler/Precision/LayerKinds.h"
 #include "compiler/Precision/Passes.h"
 #include "compiler/Precision/Values.h"
+#include "dialects/Graph/IR/Decompose.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -82,24 +83,9 @@ std::vector<Decision> decisionsOf(ModuleOp module) {
 
 // Composites that hold products are taken apart, so that each product is decided.
 static LogicalResult exposeProducts(ModuleOp module) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    SmallVector<graph::DecomposeInterface> composites;
-    module.walk([&](graph::DecomposeInterface op) {
-      if (isa<graph::AttentionOp, graph::LatentAttentionOp, graph::GroupedMatmulOp>(op.getOperation()))
-        composites.push_back(op);
-    });
-    for (graph::DecomposeInterface op : composites) {
-      OpBuilder b(op);
-      auto values = op.decompose(b);
-      if (failed(values))
-        return failure();
-      op->replaceAllUsesWith(*values);
-      op->erase();
-      changed = true;
-    }
-  }
-  return success();
+  return LogicalResult(graph::decomposeAll(module, [](Operation *op) {
+    return isa<graph::AttentionOp, graph::LatentAttentionOp, graph::GroupedMatmulOp>(op);
+  }));
 }
 
 static LogicalResult runPasses(ModuleOp module, llvm::function_ref<void(OpPassManager &)> add) {

@@ -6,6 +6,28 @@ using namespace mlir;
 
 namespace quaver::graph {
 
+FailureOr<int64_t> decomposeAll(Operation *root, llvm::function_ref<bool(Operation *)> which) {
+  int64_t count = 0;
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<DecomposeInterface> composites;
+    root->walk([&](DecomposeInterface op) {
+      if (which(op))
+        composites.push_back(op);
+    });
+    for (DecomposeInterface op : composites) {
+      OpBuilder b(op);
+      auto values = op.decompose(b);
+      if (failed(values))
+        return failure();
+      op->replaceAllUsesWith(*values);
+      op->erase();
+      ++count, changed = true;
+    }
+  }
+  return count;
+}
+
 Type computeType(Type element) {
   bool isNarrow = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32;
   return isNarrow ? Type(Float32Type::get(element.getContext())) : element;

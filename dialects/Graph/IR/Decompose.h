@@ -1,8 +1,13 @@
-// What the decompositions share.
+// Composites taken apart, and what the decompositions share.
 #pragma once
 #include "dialects/Graph/IR/GraphBuilder.h"
 
 namespace quaver::graph {
+
+/// Replaces the composites below `root` that `which` selects, and those that their decompositions hold, by
+/// what they mean. Returns how many.
+mlir::FailureOr<int64_t> decomposeAll(mlir::Operation *root,
+                                      llvm::function_ref<bool(mlir::Operation *)> which);
 
 /// f16 and bf16 compute in f32; other types in themselves.
 mlir::Type computeType(mlir::Type element);

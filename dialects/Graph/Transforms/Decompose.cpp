@@ -1,4 +1,5 @@
 // Composites become simpler ops: see Passes.td.
+#include "dialects/Graph/IR/Decompose.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "dialects/Graph/Transforms/Passes.h"
 
@@ -39,26 +40,12 @@ namespace {
 struct DecomposeComposites : impl::DecomposePassBase<DecomposeComposites> {
   using Base::Base;
   void runOnOperation() override {
-    for (bool changed = true; changed;) { // a decomposition may hold composites
-      changed = false;
-      SmallVector<DecomposeInterface> composites;
-      getOperation().walk([&](DecomposeInterface op) {
-        StringRef name = op->getName().stripDialect();
-        if (llvm::none_of(keep, [&](const std::string &k) { return name == k; }) &&
-            !(forKernels && hasKernel(op)))
-          composites.push_back(op);
-      });
-      for (DecomposeInterface op : composites) {
-        OpBuilder b(op);
-        auto values = op.decompose(b);
-        if (failed(values))
-          return signalPassFailure();
-        op->replaceAllUsesWith(*values);
-        op->erase();
-        ++decomposed;
-        changed = true;
-      }
-    }
+    auto count = decomposeAll(getOperation(), [&](Operation *op) {
+      return !llvm::is_contained(keep, op->getName().stripDialect()) && !(forKernels && hasKernel(op));
+    });
+    if (failed(count))
+      return signalPassFailure();
+    decomposed += *count;
   }
 };
 } // namespace

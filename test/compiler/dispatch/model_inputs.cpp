@@ -1,5 +1,6 @@
 #include "test/compiler/dispatch/model_inputs.h"
 #include "dialects/Graph/Analysis/ShapeAnalysis.h"
+#include "dialects/Graph/IR/Decompose.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include <algorithm>
 
@@ -15,29 +16,11 @@ std::string identifierOf(const char *model) {
   return name;
 }
 
-static LogicalResult decompose(ModuleOp module) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    SmallVector<graph::DecomposeInterface> composites;
-    module.walk([&](graph::DecomposeInterface op) { composites.push_back(op); });
-    for (graph::DecomposeInterface op : composites) {
-      OpBuilder b(op);
-      auto values = op.decompose(b);
-      if (failed(values))
-        return failure();
-      op->replaceAllUsesWith(*values);
-      op->erase();
-      changed = true;
-    }
-  }
-  return success();
-}
-
 std::string pathOf(const std::string &name) { return std::string(QUAVER_TEST_MODELS) + "/" + name + ".onnx"; }
 
 StatusOr<import::ImportedModel> importAndDecompose(MLIRContext &context, const std::string &name) {
   auto model = import::importOnnx(context, pathOf(name));
-  if (model.ok() && failed(decompose(*model->module)))
+  if (model.ok() && failed(graph::decomposeAll(*model->module, [](Operation *) { return true; })))
     return InvalidArgumentError("a composite has no decomposition");
   return model;
 }
