@@ -42,6 +42,8 @@ Status readOptions(const char *text, pipeline::CompileOptions &c, CompareInputs 
         c.model = value.get<std::string>();
       else if (key == "folder")
         c.folder = value.get<std::string>();
+      else if (key == "weights")
+        c.weights = value.get<std::string>();
       else if (key == "output")
         c.output = value.get<std::string>();
       else if (key == "targets")

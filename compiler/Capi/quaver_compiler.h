@@ -35,11 +35,10 @@ typedef void (*qvc_progress)(void *user, const char *stage, int done, int total)
  * options: {
  *   "model": "path.onnx"           absent when `model` bytes are given,
  *   "folder": "path"               where external data of `model` bytes lies,
- *   "output": "path.quaver",
- *   "targets": ["host"]            those of qvc_about, or host,
- *   "precision": "source"          source, one of qvc_about's presets, or a policy file,
- *   "dims": {"seq": [1, 4096]}     ranges of dimension symbols,
- *   "strict": false                an operation not computed as decided is an error,
+ *   "weights": "path"              a folder of safetensors files, or one: initializers are bound to it by
+ * name, "output": "path.quaver", "targets": ["host"]            those of qvc_about, or host, "precision":
+ * "source"          source, one of qvc_about's presets, or a policy file, "dims": {"seq": [1, 4096]} ranges
+ * of dimension symbols, "strict": false                an operation not computed as decided is an error,
  *   "emit_stages": "folder"        the module after every stage, as text,
  *   "report": "path.json",
  *   "weight_storage": "embed"      the only one

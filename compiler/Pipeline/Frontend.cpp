@@ -53,11 +53,17 @@ Status Frontend::dump(const char *stage, ModuleOp module) {
 Status Frontend::import() {
   progress("importing", 0, 1);
   import::ImportOptions importOptions{options.dims};
+  std::optional<import::SafetensorsCheckpoint> checkpoint;
+  if (!options.weights.empty()) {
+    QUAVER_ASSIGN_OR_RETURN(checkpoint, import::SafetensorsCheckpoint::open(options.weights));
+    importOptions.checkpoint = &*checkpoint;
+  }
   auto imported = options.bytes ? import::importOnnx(context, *options.bytes, options.folder, importOptions)
                                 : import::importOnnx(context, options.model, importOptions);
   if (!imported.ok())
     return imported.status();
   model = std::move(*imported);
+  notes += model.notes;
   QUAVER_RETURN_IF_ERROR(checkDimensions());
   progress("importing", 1, 1);
   return dump("import", *model.module);

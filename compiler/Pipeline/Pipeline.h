@@ -17,7 +17,8 @@ struct CompileOptions {
   std::string model;                    // path of the ONNX file; empty when `bytes` holds it
   std::optional<llvm::StringRef> bytes; // a serialized model, owned by the caller
   std::string folder;                   // where external data of `bytes` lies
-  std::string output;                   // the artifact
+  std::string weights; // safetensors checkpoint that initializers are bound to, by name; may be empty
+  std::string output;  // the artifact
   std::vector<std::string> targets = {"host"};
   std::string precision = "source";
   std::map<std::string, std::pair<int64_t, int64_t>> dims; // inclusive ranges of dimension symbols

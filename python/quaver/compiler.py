@@ -32,7 +32,7 @@ class Artifact(os.PathLike):
 
 
 def compile(model, output=None, *, precision="source", target="host", dims=None, strict=False, folder=None,
-            weight_storage="embed", emit_stages=None, report=None, progress=None):
+            weights=None, weight_storage="embed", emit_stages=None, report=None, progress=None):
     """Compiles an ONNX model and returns the Artifact.
 
     model: a path, the bytes of a ModelProto, or an object with SerializeToString (onnx.ModelProto).
@@ -40,7 +40,8 @@ def compile(model, output=None, *, precision="source", target="host", dims=None,
     precision: 'source', a preset ('fp32', 'bf16', 'fp16', 'fp8', ...: docs/precision.md), or a policy file.
     target: 'host', 'x86-64-v3', 'x86-64-v4', 'x86-64-v4+bf16', or a list of them.
     dims: {'sequence': (1, 4096)}, ranges of dimension symbols. strict: an op not computed as decided is an error.
-    folder: where external data of a model given as bytes lies. report, emit_stages: paths to write to.
+    folder: where external data of a model given as bytes lies. weights: a folder of safetensors files, or one: initializers
+    take the bytes of the tensors that have their names, FP8 codes with their scales. report, emit_stages: paths to write to.
     progress: called as progress(stage, done, total).
     """
     library = _load()
@@ -52,7 +53,7 @@ def compile(model, output=None, *, precision="source", target="host", dims=None,
     }
     if dims:
         options["dims"] = {name: list(limits) for name, limits in dims.items()}
-    for key, value in (("emit_stages", emit_stages), ("report", report)):
+    for key, value in (("weights", weights), ("emit_stages", emit_stages), ("report", report)):
         if value is not None:
             options[key] = os.fspath(value)
     data = None

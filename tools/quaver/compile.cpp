@@ -15,6 +15,9 @@ void CompileOptions::add_to(CLI::App *sub, bool with_output) {
   sub->add_option(
       "--precision", precision,
       "source, fp32, bf16, fp16, fp8, fp8-weights, fp8-mx, deepseek-v3, deepseek-671b, or a policy file");
+  sub->add_option(
+      "--weights", weights,
+      "safetensors folder or file: initializers take the bytes of the tensors that have their names");
   sub->add_option("--dim", dims, "range of a dimension symbol: seq=1:4096 or batch=8");
   sub->add_flag("--strict", strict, "an operation that is not computed as decided is an error");
   sub->add_option("--emit-stages", emit_stages, "write the module after every stage into this folder");
@@ -25,6 +28,8 @@ StatusOr<nlohmann::json> CompileOptions::to_json() const {
   nlohmann::json j = {{"model", model}, {"targets", targets}, {"precision", precision}, {"strict", strict}};
   if (!output.empty())
     j["output"] = output;
+  if (!weights.empty())
+    j["weights"] = weights;
   if (!emit_stages.empty())
     j["emit_stages"] = emit_stages;
   if (!report.empty())

@@ -9,7 +9,7 @@
 namespace quaver::cli {
 
 struct CompileOptions {
-  std::string model, output, precision = "source", emit_stages, report;
+  std::string model, weights, output, precision = "source", emit_stages, report;
   std::vector<std::string> targets = {"host"}, dims;
   bool strict = false;
 

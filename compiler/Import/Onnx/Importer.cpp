@@ -223,20 +223,28 @@ StatusOr<Value> Importer::constant(const onnx::Tensor &tensor, StringRef name,
   b.setInsertionPointToStart(&entry.getBody().front()); // subgraphs may use it too
   Location loc = NameLoc::get(b.getStringAttr(name));
   int64_t limit = isa<IntegerType>(type.getElementType()) ? kInlineIntegers : kInlineElements;
-  Operation *op;
-  if (type.getNumElements() <= limit) {
-    op = graph::ConstantOp::create(b, loc, type, attributeOf(type, bytes.bytes));
-  } else {
+  if (type.getNumElements() > limit) {
     std::string symbol = out.weights.add(
         name, WeightData{type, bytes.bytes, name.str(), "", bytes.owner, "", "", bytes.isMapped});
-    OpBuilder top(&context);
-    top.setInsertionPoint(entry);
-    graph::WeightOp::create(top, loc, symbol, type, name, "", 0, bytes.bytes.size());
-    op = graph::GetWeightOp::create(b, loc, type, FlatSymbolRefAttr::get(&context, symbol));
+    return weightOp(symbol, type, name, bytes.bytes.size());
   }
+  Operation *op = graph::ConstantOp::create(b, loc, type, attributeOf(type, bytes.bytes));
   if (mlir::failed(shapes->visit(op)))
     return InternalError(diagnostics);
   return op->getResult(0);
+}
+
+// Declares a weight of the store, and reads it at the builder's insertion point.
+Value Importer::weightOp(StringRef symbol, RankedTensorType type, StringRef name, size_t bytes) {
+  Location loc = NameLoc::get(b.getStringAttr(name));
+  OpBuilder top(&context);
+  top.setInsertionPoint(entry);
+  graph::WeightOp::create(top, loc, symbol, type, name, "", 0, bytes);
+  auto op = graph::GetWeightOp::create(b, loc, type, FlatSymbolRefAttr::get(&context, symbol));
+  bool isKnown = succeeded(shapes->visit(op)); // a static type: nothing that could fail
+  assert(isKnown && "a weight has a static type");
+  (void)isKnown;
+  return op;
 }
 
 StatusOr<Item> Importer::lookup(const std::string &name) {
@@ -250,8 +258,11 @@ StatusOr<Item> Importer::lookup(const std::string &name) {
     if (init == scopes[s].initializers.end())
       continue;
     int index = init->second;
-    QUAVER_ASSIGN_OR_RETURN(Value v, constant(scopes[s].graph->initializer(index), name,
-                                              s == 0 ? file.stripped(index) : std::nullopt));
+    const onnx::Tensor &tensor = scopes[s].graph->initializer(index);
+    const SafeTensor *stored = s == 0 ? storedTensor(name) : nullptr;
+    QUAVER_ASSIGN_OR_RETURN(Value v,
+                            stored ? fromCheckpoint(*stored, tensor)
+                                   : constant(tensor, name, s == 0 ? file.stripped(index) : std::nullopt));
     scopes[s].names[name] = Item{v, std::nullopt};
     return Item{v, std::nullopt};
   }
@@ -425,9 +436,11 @@ Status Importer::run() {
     return UnimplementedError(file.name(), ": uses opset ", version, "; opsets up to ", kNewestOpset,
                               " are read: export with an older one");
   QUAVER_RETURN_IF_ERROR(checkOperators());
+  alignNames();
   QUAVER_RETURN_IF_ERROR(createEntry());
   QUAVER_RETURN_IF_ERROR(importNodes(file.model().graph().node()));
   QUAVER_RETURN_IF_ERROR(finishEntry());
+  QUAVER_RETURN_IF_ERROR(finishCheckpoint());
   return checkOps();
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/Import/Onnx/ImportOnnx.h"
 #include "compiler/Import/Onnx/NodeImport.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace quaver::import {
 
@@ -49,6 +50,15 @@ private:
   Status callFunction(const onnx::Node &node, const onnx::Function &function, std::vector<Item> inputs);
   StatusOr<Item> lookup(const std::string &name);
   Status define(const std::string &name, Item item);
+  mlir::Value weightOp(llvm::StringRef symbol, mlir::RankedTensorType type, llvm::StringRef name,
+                       size_t bytes);
+  // --- Checkpoint.cpp
+  StatusOr<mlir::Value> fromCheckpoint(const SafeTensor &tensor, const onnx::Tensor &initializer);
+  StatusOr<const SafeTensor *> scalesOf(const SafeTensor &codes);
+  mlir::Value addWeight(const SafeTensor &tensor, llvm::ArrayRef<int64_t> shape, std::string *symbol);
+  Status finishCheckpoint();
+  void alignNames();
+  const SafeTensor *storedTensor(llvm::StringRef initializer) const;
   Status finishEntry();
   Status checkOps();
   const onnx::Function *findFunction(const onnx::Node &node) const;
@@ -68,6 +78,8 @@ private:
   std::map<std::string, std::string> dimSymbols; // model's name -> symbol
   std::string diagnostics;                       // of ops, collected while importing
   int depth = 0;
+  llvm::StringSet<> boundTensors;            // of the checkpoint
+  std::string modelPrefix, checkpointPrefix; // before otherwise equal names; at most one is not empty
 };
 
 /// The handler of an operator at an opset; null when there is none.
