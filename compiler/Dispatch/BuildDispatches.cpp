@@ -207,7 +207,7 @@ void Builder::build(const Unit &unit) {
     types.push_back(v.getType());
   plan_ir::YieldOp::create(inner, loc, values);
   auto d = plan_ir::DispatchOp::create(b, loc, types, inputs.getArrayRef(), StringAttr(), StringAttr(),
-                                       ArrayAttr(), StringAttr(), StringAttr(),
+                                       ArrayAttr(), StringAttr(), StringAttr(), IntegerAttr(),
                                        b.getStringAttr(labelOf(unit.ops)), StringAttr(), ArrayAttr());
   d.getBody().takeBody(region);
   SmallVector<Value> old(yielded);

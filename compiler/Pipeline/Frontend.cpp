@@ -1,6 +1,6 @@
 #include "compiler/Pipeline/Frontend.h"
 #include "compiler/Codegen/Common/KernelEmission.h"
-#include "compiler/Codegen/X86/Lower/Lower.h"
+#include "compiler/Codegen/Common/LowerKernels.h"
 #include "compiler/Pipeline/FoldBlockScales.h"
 #include "compiler/Pipeline/FoldWeights.h"
 #include "compiler/Pipeline/ScaleLint.h"

@@ -1,4 +1,6 @@
 #include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Codegen/NVPTX/Generic/GpuKernel.h"
+#include "compiler/Codegen/NVPTX/Lower/Lower.h"
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/X86/Generic/PackWeight.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
@@ -37,8 +39,8 @@ public:
 private:
   Status checkOptions();
   Status generate(const std::string &targetName);
-  LogicalResult emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
-                            const codegen::HostTarget &target, ModuleOp kernels);
+  LogicalResult emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes, const codegen::Target &target,
+                            ModuleOp kernels);
   std::vector<std::string> weightNames(const llvm::StringMap<size_t> &usesOf);
   Status addWeights();
 
@@ -63,35 +65,46 @@ Status Compilation::checkOptions() {
   if (options.targets.empty())
     return InvalidArgumentError("no target is named");
   for (const std::string &t : options.targets)
-    if (!codegen::hostTarget(resolveTarget(t)))
+    if (!codegen::findTarget(resolveTarget(t)))
       return InvalidArgumentError("unknown target \"", t, "\"; targets are host, ",
-                                  llvm::join(x86_targets(), ", "));
+                                  llvm::join(codegen::targetNames(), ", "));
   return precision::check(options.precision);
 }
 
 LogicalResult Compilation::emitKernels(func::FuncOp entry, graph::ShapeAnalysis &shapes,
-                                       const codegen::HostTarget &target, ModuleOp kernels) {
+                                       const codegen::Target &target, ModuleOp kernels) {
   llvm::SmallVector<plan_ir::DispatchOp> dispatches;
   entry.walk([&](plan_ir::DispatchOp d) { dispatches.push_back(d); });
   // Entries share the module of kernels: the second one goes on numbering.
   for (auto [i, d] : llvm::enumerate(dispatches)) {
     progress("emitting kernels", int(i), int(dispatches.size()));
     std::string symbol = "kernel_" + std::to_string(emitted++);
-    if (mlir::failed(codegen::emitHostKernel(d, shapes, target, kernels, symbol)))
+    auto emit = target.isGpu() ? codegen::emitGpuKernel : codegen::emitHostKernel;
+    if (mlir::failed(emit(d, shapes, target, kernels, symbol)))
       return failure();
   }
   return success();
 }
 
+static FailureOr<std::vector<char>> compileKernels(ModuleOp kernels, const codegen::Target &target) {
+  if (!target.isGpu())
+    return codegen::compileToElf(kernels, target);
+  auto ptx = codegen::compileToPtx(kernels, target);
+  if (mlir::failed(ptx))
+    return failure();
+  return std::vector<char>(ptx->begin(), ptx->end());
+}
+
 Status Compilation::generate(const std::string &name) {
-  codegen::HostTarget target = *codegen::hostTarget(name);
+  codegen::Target target = *codegen::findTarget(name);
   targetModules.push_back(OwningOpRef<ModuleOp>(front.getModule().clone()));
   ModuleOp module = *targetModules.back();
   plan::Target *out = plan.add_targets();
   emitted = 0;
   out->set_name(name);
-  for (const std::string &f : x86_target_features(name))
-    out->add_features(f);
+  if (!target.isGpu())
+    for (const std::string &f : x86_target_features(name))
+      out->add_features(f);
   OwningOpRef<ModuleOp> kernels(ModuleOp::create(UnknownLoc::get(&front.getContext())));
   llvm::SmallVector<func::FuncOp> entries(module.getOps<func::FuncOp>());
   std::vector<std::unique_ptr<graph::ShapeAnalysis>> analyses;
@@ -112,12 +125,12 @@ Status Compilation::generate(const std::string &name) {
   QUAVER_RETURN_IF_ERROR(front.dump("dispatches", module));
   QUAVER_RETURN_IF_ERROR(front.dump("kernels", *kernels));
   progress("compiling kernels", 0, 1);
-  auto code = codegen::compileToElf(*kernels, target);
+  auto code = compileKernels(*kernels, target);
   if (mlir::failed(code))
     return front.failed("compiling kernels");
   progress("compiling kernels", 1, 1);
   owned.push_back(std::make_unique<std::vector<char>>(std::move(*code)));
-  writer.add_module(out->add_modules(), "targets/" + name + "/kernels.so",
+  writer.add_module(out->add_modules(), "targets/" + name + (target.isGpu() ? "/kernels.ptx" : "/kernels.so"),
                     std::as_bytes(std::span(*owned.back())));
   for (auto [entry, shapes] : llvm::zip(entries, analyses)) {
     auto lowered = plan_emit::lowerToBuffers(entry, *shapes, weights);

@@ -137,7 +137,7 @@ LogicalResult Lowering::launch(plan_ir::DispatchOp op) {
                             b.getI64IntegerAttr(op.getNumResults()), b.getStringAttr(*op.getWorkgroups()),
                             op.getConstantsAttr(), orEmpty(op.getScratch(), "0"), orEmpty(op.getGrain(), "1"),
                             b.getStringAttr(op.getLabel() ? op.getLabel()->str() : labelOf(op.getLoc())),
-                            orEmpty(op.getDescription(), ""));
+                            orEmpty(op.getDescription(), ""), op.getBlockThreadsAttr());
   readBacksOfDispatch(op);
   return success();
 }

@@ -190,6 +190,7 @@ void EntryWriter::addLaunch(plan_ir::LaunchOp op, plan::Launch *launch) {
     k->set_symbol(op.getKernel().str());
     k->set_module(0);
     k->set_description(op.getDescription().str());
+    k->set_block_threads(uint32_t(op.getBlockThreads().value_or(0)));
   }
   launch->set_kernel(it->second);
   launch->set_workgroups(exprs.add(op.getWorkgroups()));

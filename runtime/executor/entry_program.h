@@ -37,8 +37,14 @@ struct Operation {
 
 inline constexpr uint32_t kNoSlot = UINT32_MAX;
 
+/// A kernel of the plan, found in a loaded module, and how it wants to be launched.
+struct LoadedKernel {
+  const hal::Kernel *kernel = nullptr;
+  int block_threads = 0; // as in hal::LaunchParams
+  size_t shared_bytes = 0;
+};
 struct LaunchOperation {
-  const hal::Kernel *kernel;
+  LoadedKernel kernel;
   uint32_t first_binding, binding_count;
   uint32_t first_constant, constant_count;
   uint32_t workgroups, scratch_bytes; // slots
@@ -79,7 +85,7 @@ struct BufferInfo {
 class EntryProgram {
 public:
   /// Finds the kernel of plan index `kernel` in the target.
-  using KernelFinder = std::function<StatusOr<const hal::Kernel *>(uint32_t kernel)>;
+  using KernelFinder = std::function<StatusOr<LoadedKernel>(uint32_t kernel)>;
 
   static StatusOr<EntryProgram> build(const plan::Plan &plan, const plan::Entry &entry,
                                       const KernelFinder &find);

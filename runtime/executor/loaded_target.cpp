@@ -18,9 +18,11 @@ StatusOr<std::shared_ptr<const LoadedTarget>> LoadedTarget::load(const plan::Art
                             device.load_executable({module.path(), target.name(), features, code}));
     loaded->executables_.push_back(std::move(executable));
   }
-  EntryProgram::KernelFinder find = [&](uint32_t kernel) {
-    const plan::Kernel &description = target.kernels(static_cast<int>(kernel));
-    return loaded->executables_[description.module()]->find_kernel(description.symbol());
+  EntryProgram::KernelFinder find = [&](uint32_t index) -> StatusOr<LoadedKernel> {
+    const plan::Kernel &description = target.kernels(static_cast<int>(index));
+    QUAVER_ASSIGN_OR_RETURN(const hal::Kernel *kernel,
+                            loaded->executables_[description.module()]->find_kernel(description.symbol()));
+    return LoadedKernel{kernel, static_cast<int>(description.block_threads()), description.shared_bytes()};
   };
   for (const plan::Entry &entry : target.entries()) {
     QUAVER_ASSIGN_OR_RETURN(EntryProgram program, EntryProgram::build(plan, entry, find));

@@ -88,7 +88,9 @@ Status Run::launch(const LaunchOperation &op) {
   if (values[op.workgroups] == 0)
     return OkStatus();
   hal::LaunchParams params;
-  params.kernel = op.kernel;
+  params.kernel = op.kernel.kernel;
+  params.block_threads = op.kernel.block_threads;
+  params.shared_bytes = op.kernel.shared_bytes;
   params.bindings = {context_.bindings.data(), op.binding_count};
   params.constants = {context_.constants.data(), op.constant_count};
   params.workgroups = values[op.workgroups];
@@ -101,8 +103,8 @@ Status Run::launch(const LaunchOperation &op) {
   QUAVER_RETURN_IF_ERROR(request_.stream.launch(params));
   QUAVER_RETURN_IF_ERROR(request_.stream.synchronize());
   auto time = std::chrono::steady_clock::now() - begin;
-  request_.profile->push_back(
-      {op.label, op.kernel->symbol(), std::chrono::duration_cast<std::chrono::nanoseconds>(time).count()});
+  request_.profile->push_back({op.label, op.kernel.kernel->symbol(),
+                               std::chrono::duration_cast<std::chrono::nanoseconds>(time).count()});
   return OkStatus();
 }
 

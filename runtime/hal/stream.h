@@ -36,7 +36,9 @@ struct LaunchParams {
   std::span<const int64_t> constants; // sizes and strides
   int64_t workgroups = 0;
   int64_t grain = 1;        // a worker takes at least this many workgroups at once
-  size_t scratch_bytes = 0; // for each worker
+  size_t scratch_bytes = 0; // for each worker; on a GPU for each workgroup
+  int block_threads = 0;    // GPU: threads that compute one workgroup
+  size_t shared_bytes = 0;  // GPU: dynamic shared memory of a workgroup
 };
 
 class Stream {

@@ -8,7 +8,9 @@
 namespace quaver::plan {
 namespace {
 
-constexpr int kMaxDepth = 24; // protobuf stops at 100 messages, three a level
+constexpr uint32_t kMaxBlockThreads = 1024,
+                   kMaxSharedBytes = 227 * 1024; // CUDA programming guide, compute capability 9.0
+constexpr int kMaxDepth = 24;                    // protobuf stops at 100 messages, three a level
 constexpr int kMaxRank = 64;
 
 class Validator {
@@ -308,6 +310,11 @@ Status Validator::target(const Target &t) {
   for (const Kernel &k : t.kernels())
     if (k.module() >= uint32_t(t.modules_size()) || k.symbol().empty())
       return bad("kernel \"", k.symbol(), "\" has no module");
+  for (const Kernel &k : t.kernels())
+    if (k.block_threads() > kMaxBlockThreads || k.shared_bytes() > kMaxSharedBytes)
+      return bad("kernel \"", k.symbol(), "\" wants blocks of ", k.block_threads(), " threads with ",
+                 k.shared_bytes(), " bytes of shared memory; no GPU has more than ", kMaxBlockThreads,
+                 " and ", kMaxSharedBytes);
   std::set<std::string> names;
   for (const Entry &e : t.entries()) {
     if (!names.insert(e.name()).second)

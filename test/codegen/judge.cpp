@@ -1,4 +1,5 @@
 #include "test/codegen/judge.h"
+#include "compiler/Codegen/Common/LowerKernels.h"
 #include "compiler/Codegen/X86/Generic/PackWeight.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "compiler/Interpreter/Interpreter.h"

@@ -1,4 +1,5 @@
 #include "test/codegen/kernel_harness.h"
+#include "compiler/Codegen/Common/LowerKernels.h"
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,7 +34,7 @@ CompiledKernel compileKernel(const std::string &text, const std::map<std::string
   func.walk([&](plan_ir::DispatchOp d) { dispatch = d; });
   auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(&context));
-  auto target = codegen::hostTarget(targetName);
+  auto target = codegen::findTarget(targetName);
   if (failed(codegen::emitHostKernel(dispatch, shapes, *target, *kernels, "kernel")))
     return out;
   if (getenv("QUAVER_DUMP_KERNEL"))

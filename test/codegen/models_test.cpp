@@ -1,5 +1,6 @@
 // Every launch of the small models: its kernel, on what the interpreter computed, against what the
 // interpreter gives.
+#include "compiler/Codegen/Common/LowerKernels.h"
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
 #include "compiler/Codegen/X86/Generic/PackWeight.h"
 #include "compiler/Codegen/X86/Lower/Lower.h"
@@ -58,7 +59,7 @@ TEST_P(KernelsOfModels, AgreeWithTheInterpreter) {
   graph::ShapeAnalysis shapes(module);
   ASSERT_TRUE(succeeded(shapes.bindArguments(func)) && succeeded(shapes.run(func))) << errors;
 
-  auto target = codegen::hostTarget("x86-64-v3");
+  auto target = codegen::findTarget("x86-64-v3");
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(&context));
   int number = 0;
   SmallVector<plan_ir::DispatchOp> all;

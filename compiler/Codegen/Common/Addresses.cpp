@@ -77,7 +77,14 @@ void Emitter::store(Value base, Type element, const Index &lin, Value v) {
     if (isVector(v))
       v = vector::ExtractOp::create(b, loc, v,
                                     ArrayRef<int64_t>{0}); // a tensor of one element along the lanes
-    LLVM::StoreOp::create(b, loc, v, pointer(0, element, lin.base, base), bytes);
+    Value p = pointer(0, element, lin.base, base);
+    OpBuilder::InsertionGuard guard(b);
+    if (k.lane()) { // the same element for all lanes: one of them writes it
+      auto once =
+          scf::IfOp::create(b, loc, TypeRange(), compare(arith::CmpIPredicate::eq, k.lane(), num(0)), false);
+      b.setInsertionPointToStart(once.thenBlock());
+    }
+    LLVM::StoreOp::create(b, loc, v, p, bytes);
     return;
   }
   v = splat(v);

@@ -41,7 +41,7 @@ mlir::Type computeType(mlir::Type element);
 
 class Emitter {
 public:
-  Emitter(KernelFunction &k, graph::ShapeAnalysis &shapes, const HostTarget &target);
+  Emitter(KernelFunction &k, graph::ShapeAnalysis &shapes, const Target &target);
   /// Emits the whole kernel of a cluster and fills `launch`.
   mlir::LogicalResult run(KernelFunction::Launch &launch);
   /// Emits, into a function of the epilogue's arguments, what becomes of finished sums of `product`.
@@ -182,17 +182,20 @@ private:
   mlir::Value neutral(graph::ReduceKind kind, mlir::Type element);
   mlir::Value combine(graph::ReduceKind kind, mlir::Value x, mlir::Value y, mlir::Type element);
   mlir::Value acrossLanes(graph::ReduceKind kind, llvm::ArrayRef<mlir::Value> acc, mlir::Type element);
+  mlir::Value fromOtherLane(mlir::Value v, int64_t bit);
   mlir::Value accumulate(mlir::Value acc, mlir::Value x, mlir::Value y);
 
   // --- Loops.cpp
   using Body = llvm::function_ref<Values(mlir::Value, mlir::ValueRange)>;
   Values loop(mlir::Value from, mlir::Value to, mlir::Value step, mlir::ValueRange carried, Body body);
   using Step = llvm::function_ref<Values(Index, mlir::ValueRange)>;
+  /// Where this thread's vector lies in a step of a walk that begins at `i`.
+  mlir::Value ownPosition(mlir::Value i);
   /// Walks [from, to) by vectors: `unroll` whole ones at a time, each with its own copy of the carried values
   /// (copies beside each other: carried.size() is a multiple of unroll), then masked ones that continue copy
   /// 0.
   Values lanes(mlir::Value from, mlir::Value to, std::optional<int64_t> count, int64_t unroll,
-               mlir::ValueRange carried, Step step);
+               mlir::ValueRange carried, Step body);
   /// Values computed inside are forgotten at the end.
   template <class Fn> auto scoped(Fn fn);
 
@@ -221,11 +224,12 @@ private:
 
   KernelFunction &k;
   graph::ShapeAnalysis &shapes;
-  const HostTarget &target;
+  const Target &target;
   mlir::OpBuilder &b;
   mlir::Location loc;
   MathBuilder math;
-  int64_t W; // lanes of a vector
+  int64_t W;    // lanes of a vector
+  int64_t step; // positions that one step of a walk covers: a vector, or the vectors of a warp's lanes
   llvm::SmallVector<Phase> phases;
   mlir::Operation *failedAt = nullptr;
 

@@ -49,13 +49,13 @@ std::optional<std::string> whyNotEpilogue(plan_ir::DispatchOp dispatch, Operatio
 
 LogicalResult emitEpilogue(KernelFunction &k, Block *body, Operation *product, SumsLayout layout,
                            const std::optional<ColumnScales> &scales, graph::ShapeAnalysis &shapes,
-                           const HostTarget &target) {
+                           const Target &target) {
   return Emitter(k, shapes, target).epilogue(product, body, layout, scales);
 }
 
 LogicalResult emitBatchOffset(KernelFunction &k, Block *body, graph::MatmulOp matmul,
                               ArrayRef<DimExpr> batchDims, graph::ShapeAnalysis &shapes,
-                              const HostTarget &target) {
+                              const Target &target) {
   return Emitter(k, shapes, target).batchOffset(body, matmul, batchDims);
 }
 

@@ -27,13 +27,13 @@ struct ColumnScales {
 /// `scales`), the ops and stores of all results.
 mlir::LogicalResult emitEpilogue(KernelFunction &k, mlir::Block *body, mlir::Operation *product,
                                  SumsLayout layout, const std::optional<ColumnScales> &scales,
-                                 graph::ShapeAnalysis &shapes, const HostTarget &target);
+                                 graph::ShapeAnalysis &shapes, const Target &target);
 
 /// Fills `k`, a function (operand, batch, constants) -> i64, with the offset in elements of element (0, 0) of
 /// matrix `batch` of the product's left (0) or right (1) operand, both views of block arguments. `batchDims`:
 /// the product's leading dimensions, which batch counts in row-major order.
 mlir::LogicalResult emitBatchOffset(KernelFunction &k, mlir::Block *body, graph::MatmulOp matmul,
                                     llvm::ArrayRef<graph::DimExpr> batchDims, graph::ShapeAnalysis &shapes,
-                                    const HostTarget &target);
+                                    const Target &target);
 
 } // namespace quaver::codegen

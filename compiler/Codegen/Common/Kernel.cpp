@@ -9,8 +9,9 @@ namespace quaver::codegen {
 
 static constexpr int64_t kGrainElements = 16384;
 
-Emitter::Emitter(KernelFunction &k, graph::ShapeAnalysis &shapes, const HostTarget &target)
-    : k(k), shapes(shapes), target(target), b(k.b), loc(k.loc), math(b, loc), W(target.vectorBits / 32) {}
+Emitter::Emitter(KernelFunction &k, graph::ShapeAnalysis &shapes, const Target &target)
+    : k(k), shapes(shapes), target(target), b(k.b), loc(k.loc), math(b, loc), W(target.vectorBits / 32),
+      step(k.lane() ? W * KernelFunction::kWarp : W) {}
 
 void Emitter::emitRow(const Phase &p, Value from, Value to) {
   int64_t groups = p.groups.size();
@@ -124,11 +125,11 @@ LogicalResult Emitter::run(KernelFunction::Launch &launch) {
 }
 
 LogicalResult emitGenericKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                const HostTarget &target, ModuleOp kernels, StringRef symbol) {
+                                const Target &target, ModuleOp kernels, StringRef symbol) {
   for (Operation &op : dispatch.getBody().front().without_terminator())
     if (auto why = whyNotGeneric(&op))
       return op.emitOpError() << "has no generic kernel: " << *why;
-  KernelFunction k(dispatch, kernels, symbol);
+  KernelFunction k(dispatch, kernels, symbol, target.isGpu() ? Grid::WarpEach : Grid::HostRange);
   KernelFunction::Launch launch;
   Emitter emitter(k, shapes, target);
   if (failed(emitter.run(launch))) {

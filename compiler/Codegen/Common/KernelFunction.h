@@ -8,12 +8,23 @@
 
 namespace quaver::codegen {
 
-/// Opens `void symbol(ptr bindings, ptr constants, i64 begin, i64 end, ptr scratch)`. Emit with `b`; then
-/// close(). Bindings, sizes and numbers are materialized at the top of the function, so they dominate
-/// everything.
+/// Who computes a workgroup.
+enum class Grid {
+  HostRange,  // a call computes a range of them
+  WarpEach,   // GPU: the 32 lanes of a warp share one
+  ThreadEach, // GPU: every thread has its own
+};
+
+/// Opens a kernel. Emit with `b`; then close(). Bindings, sizes and numbers are at the top of the function,
+/// so they dominate everything. On the host: `void symbol(ptr bindings, ptr constants, i64 begin, i64 end,
+/// ptr scratch)`. On a GPU: `void symbol(ptr binding..., i64 constant..., ptr scratch)` in blocks of
+/// kBlockThreads threads, and the launch counts blocks; scratch is the block's share of the launch's.
 class KernelFunction {
 public:
-  KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, llvm::StringRef symbol);
+  static constexpr int64_t kWarp = 32, kBlockThreads = 128;
+
+  KernelFunction(plan_ir::DispatchOp dispatch, mlir::ModuleOp kernels, llvm::StringRef symbol,
+                 Grid grid = Grid::HostRange);
   /// A function that a kernel of the dispatch calls: `llvmFunction` has an empty entry block, its arguments
   /// at these positions are the bindings and the constants. `constants` are continued; give the result to the
   /// kernel that is emitted next. Not closed.
@@ -23,9 +34,13 @@ public:
   /// Starts with constants that functions called by this kernel have numbered.
   void continueConstants(llvm::ArrayRef<graph::DimExpr> known);
 
-  mlir::Value begin() { return function.getArgument(2); }
-  mlir::Value end() { return function.getArgument(3); }
-  mlir::Value scratch() { return function.getArgument(4); }
+  /// The workgroups that this call, warp or thread computes: at most one on a GPU.
+  mlir::Value begin() { return first; }
+  mlir::Value end() { return last; }
+  /// Memory of the launch's scratchBytes that nobody else uses.
+  mlir::Value scratch() { return ownScratch; }
+  /// Number of the lane in its warp (i64) under Grid::WarpEach, null elsewhere.
+  mlir::Value lane() { return laneInWarp; }
   /// The pointer of binding i: the dispatch's operands, then its results.
   mlir::Value binding(unsigned i);
   /// An i64: a literal, or one of the kernel's constants (equal expressions share one).
@@ -52,10 +67,16 @@ public:
   llvm::SmallVector<graph::DimExpr> constants;
 
 private:
+  void startOnGrid();
+  int64_t unitsOfBlock() const;
+  Launch placeOnGrid(const Launch &launch);
   /// A builder at the top of the function, behind what was put there before.
   mlir::OpBuilder top();
   mlir::Operation *lastAtTop = nullptr;
   mlir::Block *body;
+  Grid grid = Grid::HostRange;
+  mlir::Value first, last, ownScratch, laneInWarp;
+  mlir::Value total, scratchStride; // placeholders on a GPU until the launch is known
   mlir::Value bindingsPointer, constantsPointer;
   llvm::DenseMap<unsigned, mlir::Value> bindings;
   std::map<int64_t, mlir::Value> numbers;

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace quaver::codegen {
 
 // Elements that a workgroup of an elementwise phase computes.
-static constexpr int64_t kBlock = 4096;
+static constexpr int64_t kBlock = 4096, kGpuBlock = 1024;
 
 Value Emitter::yielded(unsigned result) {
   return k.dispatch.getBody().front().getTerminator()->getOperand(result);
@@ -97,12 +97,13 @@ void Emitter::planPhase(Phase &p) {
   Dims d = groupDims(p);
   int64_t rows = p.reduces ? rowsWithKnownReductions(p) : -1;
   bool columnsOnly = p.reduces && rows < 0;
+  int64_t block = k.lane() ? kGpuBlock : kBlock;
   if (p.reduces && !columnsOnly)
     p.rows = rows;
   else
-    p.block = columnsOnly ? 4 * W : kBlock;
+    p.block = columnsOnly ? (k.lane() ? step : 4 * W) : block;
   auto last = d.back().getConstant();
-  if (p.block && last && *last <= (columnsOnly ? p.block : 2 * kBlock) && groups > 1)
+  if (p.block && last && *last <= (columnsOnly ? p.block : 2 * block) && groups > 1)
     p.block = 0;
   p.workgroups = product(ArrayRef<DimExpr>(d).take_front(p.rows));
   if (p.block)
@@ -169,7 +170,7 @@ std::string Emitter::describe() {
       os << "rows [" << product(ArrayRef<DimExpr>(d).take_front(p.rows)).str() << "] of "
          << product(ArrayRef<DimExpr>(d).drop_front(p.rows)).str();
   }
-  os << ", " << W << " lanes";
+  os << ", " << step << " lanes";
   return text;
 }
 

@@ -1,6 +1,7 @@
 // Reductions along dimensions: lanes along the last reduced one, or, where lanes run along a kept one, a
 // vector of reductions.
 #include "compiler/Codegen/Common/Emitter.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace quaver::graph;
@@ -99,7 +100,36 @@ Value Emitter::acrossLanes(ReduceKind kind, ArrayRef<Value> acc, Type e) {
     };
     v = combine(kind, half(0), half(n), e);
   }
-  return vector::ExtractOp::create(b, loc, v, 0);
+  v = vector::ExtractOp::create(b, loc, v, 0);
+  for (int64_t n = KernelFunction::kWarp / 2; k.lane() && n >= 1; n /= 2) // halves of the warp
+    v = combine(kind, v, fromOtherLane(v, n), e);
+  return v;
+}
+
+// The value that the lane with another bit has. All lanes of the warp are here: reductions of rows stand
+// outside of what lanes do each for itself. `shfl` moves 32 bits.
+Value Emitter::fromOtherLane(Value v, int64_t bit) {
+  Type t = v.getType(), i32 = b.getI32Type();
+  unsigned bits = t.getIntOrFloatBitWidth();
+  auto shuffle = [&](Value word) -> Value {
+    return NVVM::ShflOp::create(b, loc, i32, intConst(i32, -1), word, intConst(i32, bit),
+                                intConst(i32, KernelFunction::kWarp - 1), NVVM::ShflKind::bfly, UnitAttr());
+  };
+  Type integer = b.getIntegerType(bits);
+  Value x = isa<FloatType>(t) ? arith::BitcastOp::create(b, loc, integer, v).getResult() : v;
+  if (bits < 32) {
+    x = arith::TruncIOp::create(b, loc, integer, shuffle(arith::ExtUIOp::create(b, loc, i32, x)));
+  } else if (bits == 32) {
+    x = shuffle(x);
+  } else {
+    Value half = intConst(integer, 32);
+    Value low = shuffle(arith::TruncIOp::create(b, loc, i32, x));
+    Value high = shuffle(arith::TruncIOp::create(b, loc, i32, arith::ShRUIOp::create(b, loc, x, half)));
+    x = arith::OrIOp::create(
+        b, loc, arith::ExtUIOp::create(b, loc, integer, low),
+        arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, integer, high), half));
+  }
+  return isa<FloatType>(t) ? arith::BitcastOp::create(b, loc, t, x).getResult() : x;
 }
 
 Value Emitter::reduce(ReduceOp op, ArrayRef<Index> idx) {

@@ -26,10 +26,12 @@ def Plan_DispatchOp : Plan_Op<"dispatch", [Pure, IsolatedFromAbove, SingleBlock]
     Block arguments are the operands. Codegen fills the attributes: `kernel`, and as dimension expressions (strings that
     DimExpr parses) `workgroups`, `constants` (in the kernel ABI's order), `scratch` (bytes a worker), `grain`. Operands and
     results are the kernel's bindings, in that order. A last result of type tensor<1xi64> may carry a data-dependent count.
+    `block_threads`: threads of a GPU's block, which computes one workgroup; absent on the host.
     `packings` names constant operands that the kernel wants packed: {operand, storage, parameters, bytes}, see Packing.h.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, OptionalAttr<StrAttr>:$kernel, OptionalAttr<StrAttr>:$workgroups,
                        OptionalAttr<StrArrayAttr>:$constants, OptionalAttr<StrAttr>:$scratch, OptionalAttr<StrAttr>:$grain,
+                       OptionalAttr<I64Attr>:$block_threads,
                        OptionalAttr<StrAttr>:$label, OptionalAttr<StrAttr>:$description, OptionalAttr<DictArrayAttr>:$packings);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -62,7 +64,8 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 def Plan_LaunchOp : Plan_Op<"launch"> {
   let summary = "a kernel over workgroups; the last `num_written` buffers are written";
   let arguments = (ins StrAttr:$kernel, Variadic<Plan_BufferType>:$buffers, I64Attr:$num_written, StrAttr:$workgroups,
-                       StrArrayAttr:$constants, StrAttr:$scratch, StrAttr:$grain, StrAttr:$label, StrAttr:$description);
+                       StrArrayAttr:$constants, StrAttr:$scratch, StrAttr:$grain, StrAttr:$label, StrAttr:$description,
+                       OptionalAttr<I64Attr>:$block_threads);
   let assemblyFormat = "$kernel `(` $buffers `)` attr-dict";
   let hasVerifier = 1;
 }

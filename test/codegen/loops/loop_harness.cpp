@@ -61,7 +61,7 @@ LoopRun runLoopKernel(const std::string &arguments, const std::string &region,
     return fail("no shapes");
   auto dispatch = *func.getOps<plan_ir::DispatchOp>().begin();
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(UnknownLoc::get(&context));
-  codegen::HostTarget target;
+  codegen::Target target;
   if (failed(codegen::emitLoopKernel(dispatch, shapes, target, *kernels, "k")))
     return fail("not emitted");
   if (failed(verify(*kernels)) || failed(lower(*kernels)))

@@ -116,7 +116,7 @@ bool isLoopKind(Operation *op) {
              graph::NonZeroOp, graph::UniqueOp, graph::ResizeOp>(op);
 }
 
-LogicalResult emitLoopKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const HostTarget &,
+LogicalResult emitLoopKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const Target &target,
                              ModuleOp kernels, StringRef symbol) {
   Operation *op = nullptr;
   for (Operation &o : dispatch.getBody().front())
@@ -134,7 +134,7 @@ LogicalResult emitLoopKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis 
       return op->emitOpError() << "reads operand " << use.getOperandNumber()
                                << " from the same dispatch; its data must lie in a buffer";
   }
-  KernelFunction k(dispatch, kernels, symbol);
+  KernelFunction k(dispatch, kernels, symbol, target.isGpu() ? Grid::ThreadEach : Grid::HostRange);
   LoopBuilder l(k, shapes, op);
   KernelFunction::Launch launch;
   LogicalResult done =

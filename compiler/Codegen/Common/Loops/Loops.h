@@ -11,6 +11,6 @@ bool isLoopKind(mlir::Operation *op);
 /// scf loops, every element type, any axis. Indices out of range touch no memory (their update is dropped).
 /// Fails with a diagnostic on an op or an attribute that it does not know.
 mlir::LogicalResult emitLoopKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                   const HostTarget &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
+                                   const Target &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
 
 } // namespace quaver::codegen

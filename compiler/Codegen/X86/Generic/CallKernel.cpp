@@ -68,9 +68,8 @@ Value addressOfOne(KernelFunction &k) {
 
 FailureOr<std::string> epilogueFunction(plan_ir::DispatchOp dispatch, Operation *product, SumsLayout layout,
                                         const std::optional<ColumnScales> &scales,
-                                        graph::ShapeAnalysis &shapes, const HostTarget &target,
-                                        ModuleOp kernels, StringRef symbol,
-                                        SmallVectorImpl<graph::DimExpr> &constants) {
+                                        graph::ShapeAnalysis &shapes, const Target &target, ModuleOp kernels,
+                                        StringRef symbol, SmallVectorImpl<graph::DimExpr> &constants) {
   MLIRContext *context = kernels.getContext();
   Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64);
   auto f = internalFunction(kernels, symbol + "_epilogue", LLVM::LLVMVoidType::get(context),

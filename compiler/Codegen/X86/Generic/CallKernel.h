@@ -25,7 +25,7 @@ mlir::Value addressOfOne(KernelFunction &k);
 /// The function that stores what becomes of a product's sums; appends the constants that it reads.
 mlir::FailureOr<std::string> epilogueFunction(plan_ir::DispatchOp dispatch, mlir::Operation *product,
                                               SumsLayout layout, const std::optional<ColumnScales> &scales,
-                                              graph::ShapeAnalysis &shapes, const HostTarget &target,
+                                              graph::ShapeAnalysis &shapes, const Target &target,
                                               mlir::ModuleOp kernels, llvm::StringRef symbol,
                                               llvm::SmallVectorImpl<graph::DimExpr> &constants);
 

@@ -8,7 +8,7 @@ using quaver::graph::DimExpr;
 namespace quaver::codegen {
 
 graph::ConvOp findConvolution(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                              const HostTarget &target, std::string &why) {
+                              const Target &target, std::string &why) {
   graph::ConvOp op;
   for (graph::ConvOp c : dispatch.getBody().front().getOps<graph::ConvOp>()) {
     if (op)
@@ -37,7 +37,7 @@ graph::ConvOp findConvolution(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis
 }
 
 LogicalResult emitConvolution(graph::ConvOp op, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                              const HostTarget &target, ModuleOp kernels, StringRef symbol) {
+                              const Target &target, ModuleOp kernels, StringRef symbol) {
   x86::MatmulConfig config = x86::chooseConv(*x86::featureSetOfTarget(target.name));
   SmallVector<DimExpr> constants;
   auto epilogue = epilogueFunction(dispatch, op, SumsLayout::Filters, std::nullopt, shapes, target, kernels,

@@ -8,11 +8,11 @@ namespace quaver::codegen {
 /// four filters a group or more. Null otherwise: `why` then says the reason (one clause), or is left alone
 /// where there is no convolution.
 graph::ConvOp findConvolution(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                              const HostTarget &target, std::string &why);
+                              const Target &target, std::string &why);
 
 /// Emits its dispatch with the contract of emitGenericKernel.
 mlir::LogicalResult emitConvolution(graph::ConvOp op, plan_ir::DispatchOp dispatch,
-                                    graph::ShapeAnalysis &shapes, const HostTarget &target,
+                                    graph::ShapeAnalysis &shapes, const Target &target,
                                     mlir::ModuleOp kernels, llvm::StringRef symbol);
 
 } // namespace quaver::codegen

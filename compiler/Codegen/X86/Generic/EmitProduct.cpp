@@ -11,7 +11,7 @@ using quaver::graph::DimExpr;
 namespace quaver::codegen {
 
 LogicalResult emitProduct(Product &p, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                          const HostTarget &target, ModuleOp kernels, StringRef symbol) {
+                          const Target &target, ModuleOp kernels, StringRef symbol) {
   MLIRContext *context = kernels.getContext();
   Type ptr = LLVM::LLVMPointerType::get(context), i64 = IntegerType::get(context, 64);
   auto layout = p.rowsMerged ? SumsLayout::RowsMerged : SumsLayout::Batched;

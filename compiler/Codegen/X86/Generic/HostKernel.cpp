@@ -1,4 +1,5 @@
 #include "compiler/Codegen/X86/Generic/HostKernel.h"
+#include "compiler/Codegen/Common/DecomposeWithin.h"
 #include "compiler/Codegen/Common/Loops/Loops.h"
 #include "compiler/Codegen/X86/Generic/Convolution.h"
 #include "compiler/Codegen/X86/Generic/Product.h"
@@ -8,29 +9,6 @@ using namespace mlir;
 
 namespace quaver::codegen {
 
-// The generic path computes simple ops only.
-static LogicalResult decomposeWithin(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                     llvm::function_ref<bool(Operation *)> keep) {
-  SmallVector<graph::DecomposeInterface> composites(
-      dispatch.getBody().front().getOps<graph::DecomposeInterface>());
-  for (graph::DecomposeInterface op : composites) {
-    if (keep(op))
-      continue;
-    Operation *before = op->getPrevNode();
-    OpBuilder b(op);
-    auto values = op.decompose(b);
-    if (failed(values))
-      return failure();
-    for (Operation *made = before ? before->getNextNode() : &dispatch.getBody().front().front(); made != op;
-         made = made->getNextNode())
-      if (failed(shapes.visit(made)))
-        return failure();
-    op->replaceAllUsesWith(*values);
-    op->erase();
-  }
-  return success();
-}
-
 // Is it a dequantize that only products read, perhaps transposed?
 static bool isOperandOfProduct(Operation *op) {
   return isa<graph::DequantizeOp, graph::TransposeOp>(op) &&
@@ -39,8 +17,8 @@ static bool isOperandOfProduct(Operation *op) {
          });
 }
 
-LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                             const HostTarget &target, ModuleOp kernels, StringRef symbol) {
+LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes, const Target &target,
+                             ModuleOp kernels, StringRef symbol) {
   for (Operation &op : dispatch.getBody().front())
     if (isLoopKind(&op))
       return emitLoopKernel(dispatch, shapes, target, kernels, symbol);

@@ -9,6 +9,6 @@ namespace quaver::codegen {
 /// emitGenericKernel. A product by a weight sets the dispatch's `packings`: the binding is then the weight's
 /// packWeight. Where a product did not get a matrix kernel, the description says why.
 mlir::LogicalResult emitHostKernel(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                   const HostTarget &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
+                                   const Target &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
 
 } // namespace quaver::codegen

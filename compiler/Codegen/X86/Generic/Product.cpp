@@ -109,7 +109,7 @@ static bool chooseKernel(Product &p, plan_ir::DispatchOp dispatch, x86::FeatureS
 }
 
 std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                   const HostTarget &target, std::string &why) {
+                                   const Target &target, std::string &why) {
   Product p;
   for (Operation &op : dispatch.getBody().front())
     if (auto m = dyn_cast<graph::MatmulOp>(op)) {

@@ -49,10 +49,10 @@ struct Product {
 /// The product of a dispatch and the kernel that computes it. nullopt where the generic path must: `why` then
 /// says the reason (one clause), or is empty where there is no product.
 std::optional<Product> findProduct(plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                   const HostTarget &target, std::string &why);
+                                   const Target &target, std::string &why);
 
 /// Emits the dispatch of a product with the contract of emitGenericKernel.
 mlir::LogicalResult emitProduct(Product &product, plan_ir::DispatchOp dispatch, graph::ShapeAnalysis &shapes,
-                                const HostTarget &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
+                                const Target &target, mlir::ModuleOp kernels, llvm::StringRef symbol);
 
 } // namespace quaver::codegen

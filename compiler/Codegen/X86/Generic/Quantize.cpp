@@ -13,7 +13,7 @@ static std::optional<unsigned> yieldedAs(plan_ir::DispatchOp dispatch, Value v) 
   return it == yielded.end() ? std::nullopt : std::optional<unsigned>(it - yielded.begin());
 }
 
-graph::DynamicQuantizeOp findQuantize(plan_ir::DispatchOp dispatch, const HostTarget &target) {
+graph::DynamicQuantizeOp findQuantize(plan_ir::DispatchOp dispatch, const Target &target) {
   Block &body = dispatch.getBody().front();
   auto op = dyn_cast<graph::DynamicQuantizeOp>(body.front());
   if (!op || op->getNextNode() != body.getTerminator() || !isa<BlockArgument>(op.getInput()))
@@ -30,7 +30,7 @@ graph::DynamicQuantizeOp findQuantize(plan_ir::DispatchOp dispatch, const HostTa
 }
 
 LogicalResult emitQuantize(graph::DynamicQuantizeOp op, plan_ir::DispatchOp dispatch,
-                           graph::ShapeAnalysis &shapes, const HostTarget &target, ModuleOp kernels,
+                           graph::ShapeAnalysis &shapes, const Target &target, ModuleOp kernels,
                            StringRef symbol) {
   KernelFunction k(dispatch, kernels, symbol);
   const auto &dims = shapes.get(op.getInput()).dims;

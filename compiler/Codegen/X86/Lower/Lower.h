@@ -13,11 +13,7 @@ struct LowerTimes {
 /// public function is an exported symbol. Functions that call manifest kernels get them linked in from the
 /// target's bitcode and inlined. The file needs no library: no libm, no libc; equal input gives equal bytes.
 /// Fails with a diagnostic on the module.
-mlir::FailureOr<std::vector<char>> compileToElf(mlir::ModuleOp kernels, const HostTarget &target,
+mlir::FailureOr<std::vector<char>> compileToElf(mlir::ModuleOp kernels, const Target &target,
                                                 LowerTimes *times = nullptr);
-
-/// Loads the dialects that kernels are written in and registers their translations; once per context, before
-/// emission.
-void loadKernelDialects(mlir::MLIRContext &context);
 
 } // namespace quaver::codegen

@@ -1,4 +1,5 @@
 #include "compiler/Codegen/X86/Lower/Object.h"
+#include "compiler/Codegen/Common/LowerKernels.h"
 #include "compiler/Codegen/X86/Heuristics/MatmulHeuristics.h"
 #include "compiler/Codegen/X86/Kernels/bitcode.h"
 #include "llvm/ADT/StringSet.h"
@@ -7,13 +8,12 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Transforms/IPO/Internalize.h"
 
 namespace quaver::codegen {
 
-ObjectEmitter::ObjectEmitter(const HostTarget &target, std::string &error) : target(target) {
+ObjectEmitter::ObjectEmitter(const Target &target, std::string &error) : target(target) {
   LLVMInitializeX86TargetInfo(), LLVMInitializeX86Target();
   LLVMInitializeX86TargetMC(), LLVMInitializeX86AsmPrinter();
   llvm::Triple triple("x86_64-unknown-linux-gnu");
@@ -73,22 +73,7 @@ bool ObjectEmitter::linkManifestKernels(llvm::Module &module, std::string &error
   return !llvm::verifyModule(module, &message);
 }
 
-void ObjectEmitter::optimize(llvm::Module &module) {
-  llvm::PassBuilder builder(machine.get());
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager components;
-  llvm::ModuleAnalysisManager modules;
-  llvm::TargetLibraryInfoImpl noLibrary(machine->getTargetTriple());
-  noLibrary.disableAllFunctions();
-  functions.registerPass([&] { return llvm::TargetLibraryAnalysis(noLibrary); });
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, modules);
-}
+void ObjectEmitter::optimize(llvm::Module &module) { optimizeKernels(module, *machine); }
 
 bool ObjectEmitter::emit(llvm::Module &module, llvm::SmallVectorImpl<char> &object, std::string &error) {
   llvm::raw_svector_ostream stream(object);

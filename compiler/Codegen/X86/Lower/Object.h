@@ -13,7 +13,7 @@ namespace quaver::codegen {
 class ObjectEmitter {
 public:
   /// `error` is set where LLVM does not know the target.
-  ObjectEmitter(const HostTarget &target, std::string &error);
+  ObjectEmitter(const Target &target, std::string &error);
   /// Links the manifest kernels that the module calls, gives every function the target's attributes, and
   /// hides everything that was not defined with external linkage before.
   bool linkManifestKernels(llvm::Module &module, std::string &error);
@@ -22,7 +22,7 @@ public:
 
 private:
   void unifyAttributes(llvm::Module &module);
-  HostTarget target;
+  Target target;
   std::unique_ptr<llvm::TargetMachine> machine;
 };
 
