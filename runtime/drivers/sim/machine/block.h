@@ -13,36 +13,47 @@ namespace quaver::sim {
 /// Registers of one activation of a function. Groups of one warp that are in the same activation share it:
 /// their lanes are disjoint.
 struct Frame {
-  std::unique_ptr<uint8_t[]> registers; // 64-byte aligned inside
-  uint8_t *base = nullptr;
+  std::unique_ptr<uint8_t[]> registers;
+  uint8_t *base = nullptr;       // 64-byte aligned in `registers`
   uint32_t function = 0;         // index in Program::functions
-  uint32_t return_to = 0;        // position after the call
-  uint32_t local_base = 0;       // first byte of its local variables in each thread's local memory
+  uint32_t call = 0;             // position of the call
+  uint32_t local_base = 0;       // first byte of its variables in each thread's local memory
+  uint32_t depth = 0;            // calls deep
   std::shared_ptr<Frame> caller; // nullptr: the kernel itself
-  std::unordered_map<uint32_t, std::weak_ptr<Frame>>
-      calls; // by position of the call: activations not yet returned
 };
 
-/// Lanes of a warp that are at the same place. A warp starts as one group; branches split groups, and groups
-/// at the same place of the same activation are merged.
+/// A place where the groups that a branch made meet again: its immediate post-dominator. Lanes that reach it
+/// stay until all expected ones have, or have exited. Waiting here is a service, not a rule of PTX: lanes
+/// that wait long are let go (see scheduler.cpp), so that threads of a warp never depend on each other's
+/// progress.
+struct Meeting {
+  uint32_t position = 0; // kReturnPosition: the end of the function
+  std::shared_ptr<Frame> frame;
+  LaneMask expected = 0, arrived = 0;
+  uint32_t stack_top = 0;
+  uint32_t patience = 0; // turns that others have taken since lanes arrived
+  std::shared_ptr<Meeting> outer;
+};
+
+/// Lanes of a warp that are at the same place. A warp starts as one group; branches split groups.
 struct Group {
   LaneMask mask = 0;
   uint32_t position = 0; // in Program::code
   std::shared_ptr<Frame> frame;
-  uint32_t stack_top = 0; // bytes of local memory in use
-  bool waits = false;     // last outcome was kRetry, or lanes are missing for a convergence
-  bool arrived = false;   // bar.sync: this wait has been counted at the barrier
-  uint64_t ticket = 0;    // bar.sync: the phase that it waits for the end of
-  uint64_t last_run = 0;
+  std::shared_ptr<Meeting> meeting; // the innermost that it is expected at
+  uint32_t stack_top = 0;           // bytes of local memory in use
+  bool waits = false;               // the last turn ended in kRetry, or lanes are missing for a convergence
+  bool arrived = false;             // bar.sync: this wait has been counted at the barrier
+  uint64_t ticket = 0;              // bar.sync: the phase that it waits for the end of
 };
 
 struct Warp {
-  uint32_t index = 0;    // in the block
-  LaneMask existing = 0; // lanes that are threads of the block
-  LaneMask live = 0;     // those that have not exited
-  std::vector<Group> groups;
-  std::unique_ptr<uint8_t[]> specials; // lanes of special registers
-  std::vector<std::byte> local;        // [lane][local_capacity]
+  uint32_t index = 0;                         // in the block
+  LaneMask existing = 0;                      // lanes that are threads of the block
+  LaneMask live = 0;                          // those that have not exited
+  std::vector<std::unique_ptr<Group>> groups; // empty ones (mask 0) go at the end of a turn
+  std::unique_ptr<uint8_t[]> specials;        // lanes of special registers
+  std::vector<std::byte> local;               // [lane][local_capacity]
   std::vector<uint8_t> local_shadow;
   uint32_t local_capacity = 0;
   uint64_t steps = 0;
@@ -53,11 +64,12 @@ struct Warp {
 
 /// barrier.sync and its kin, ID 0-15.
 struct BarrierState {
-  uint32_t expected = 0; // threads; 0: no phase under way
-  uint32_t arrived = 0;
+  uint32_t expected = 0; // threads, in whole warps; 0: no phase under way, or one of all threads
+  uint32_t arrived = 0;  // likewise
   uint64_t phase = 0;
-  uint32_t reduce_and = 1, reduce_or = 0, reduce_popc = 0; // of the phase under way
-  uint32_t last_and = 0, last_or = 0, last_popc = 0;       // of the phase that ended last
+  const Instruction *first = nullptr;                        // that began the phase
+  uint32_t reduce_all = 1, reduce_any = 0, reduce_count = 0; // of the phase under way
+  uint32_t last_all = 0, last_any = 0, last_count = 0;       // of the phase that ended last
 };
 
 struct Launch; // what all blocks of a launch share (scheduler.h)
@@ -73,6 +85,7 @@ struct Block {
   BarrierState barriers[16];
   std::mt19937_64 random;
   Counters counters;
+  std::vector<std::string> notes;
   uint64_t progress = 0; // instructions executed; a group that waits can see whether others moved
   std::string fault;     // empty: none
   StatusCode fault_code = StatusCode::kOk;
@@ -87,6 +100,8 @@ struct Block {
       slot = std::make_shared<T>();
     return *static_cast<T *>(slot.get());
   }
+
+  void reset_states() { states_.clear(); }
 
 private:
   std::unordered_map<const void *, std::shared_ptr<void>> states_;

@@ -31,8 +31,8 @@ class Context {
 public:
   Block &block;
   Warp &warp;
-  Group *group = nullptr;
-  LaneMask mask = 0; // lanes that execute now: guard and convergence applied; never 0 in a handler
+  Group *group = nullptr; // whose turn it is
+  LaneMask mask = 0;      // lanes that execute now: guard and convergence applied; never 0 in a handler
   const uint8_t *bases[3] = {};
 
   Context(Block &b, Warp &w) : block(b), warp(w) {}
@@ -78,6 +78,9 @@ public:
   }
 
   // Memory.
+  /// Enough of each thread's local memory for a stack of `bytes`. False: above the limit; nothing was
+  /// recorded.
+  bool grow_local(uint32_t bytes);
   /// Addresses of an instruction's lanes: base operand + offset; a 4-byte base wraps at 2^32.
   void addresses(const Instruction &in, const Operand &base, uint64_t out[kLanes]) const;
   /// The bytes behind `address` of `space` for one lane, checked: alignment to `align`, bounds, freed,
@@ -86,6 +89,11 @@ public:
   /// (parameters).
   std::byte *access(const Instruction &in, ptx::Space space, uint64_t address, uint32_t bytes, uint32_t align,
                     Access kind, int lane, uint8_t **shadow_out = nullptr);
+  /// The same for bytes that several lanes touch in a row; nullptr if any check fails, with no fault: the
+  /// caller then goes lane by lane, which finds whose it is.
+  std::byte *try_access(ptx::Space space, uint64_t address, uint32_t bytes, uint32_t align, Access kind);
+
+  const AllocationTable *allocations() const;
 
   // Faults.
   /// Records the block's fault, naming kernel, line, block and this lane's thread (lane -1: the warp).
@@ -97,6 +105,17 @@ public:
   void note(const Instruction &in, std::string text);
 
 private:
+  struct Place {
+    std::byte *data = nullptr;
+    uint8_t *shadow = nullptr;
+    const char *problem = nullptr; // nullptr: none
+  };
+  Place locate(ptx::Space space, uint64_t address, uint32_t bytes, uint32_t align, Access kind, int lane);
+  Place locate_global(uint64_t address, uint32_t bytes, Access kind);
+  void mark_written(uint8_t *shadow, uint32_t bytes);
+  std::string describe(ptx::Space space, uint64_t address) const;
+  const Allocation *last_ = nullptr; // found last
+
   void narrow(const uint8_t *from, int from_bytes, void *to, int to_bytes) const;
   void widen(uint8_t *to, int to_bytes, const void *from, int from_bytes, bool is_signed);
   Outcome record_fault(const Instruction &in, int lane, std::string text);

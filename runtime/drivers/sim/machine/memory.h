@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,8 +28,11 @@ struct Allocation {
   std::string label;      // for diagnostics: "argument 2", "variable 'table'"
   bool read_only = false; // .const variables
   std::atomic<bool> freed{false};
-  std::unique_ptr<std::byte[]> data;
-  std::unique_ptr<uint8_t[]> shadow; // one byte a byte; shadow::k... flags
+  struct Free {
+    void operator()(void *p) const { std::free(p); }
+  };
+  std::unique_ptr<std::byte[], Free> data;
+  std::unique_ptr<uint8_t[], Free> shadow; // one byte a byte; shadow::k... flags
 };
 
 /// The allocations in the order of their addresses at one moment. Kernels run on a snapshot.
@@ -78,7 +81,6 @@ private:
 
   mutable std::mutex mutex_;
   std::shared_ptr<const AllocationTable> table_; // replaced, never changed
-  std::map<uint64_t, std::string> freed_;        // address -> label, of those no longer in the table
   uint64_t next_, in_use_ = 0, limit_;
 };
 

@@ -61,6 +61,7 @@ struct Instruction {
 /// One value of an initializer: bits of the element type, or the address of a symbol plus an offset.
 struct Initializer {
   Location at;
+  uint64_t index = 0; // of the element, vectors counted by their parts; elements left out are zero
   Operand value;
   bool is_generic = false;      // generic(symbol)
   uint64_t mask = ~uint64_t{0}; // 0xFF00(symbol): these bits of the address
