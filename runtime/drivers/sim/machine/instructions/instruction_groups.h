@@ -16,7 +16,6 @@ std::span<const InstructionFamily> barrier_instructions();
 std::span<const InstructionFamily> warp_instructions();
 std::span<const InstructionFamily> atomic_instructions();
 std::span<const InstructionFamily> float_instructions();
-std::span<const InstructionFamily> half_instructions();
 std::span<const InstructionFamily> special_function_instructions();
 std::span<const InstructionFamily> convert_instructions();
 
