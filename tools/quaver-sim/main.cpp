@@ -30,6 +30,7 @@ int fail(int code, const Status &status) {
 }
 
 int run(const Options &options) {
+  ThreadPool pool; // first, so that its threads are up when blocks are ready
   StatusOr<MappedFile> file = MappedFile::open(options.file);
   if (!file.ok())
     return fail(2, file.status());
@@ -68,7 +69,6 @@ int run(const Options &options) {
   if (!params.ok())
     return fail(2, params.status());
 
-  ThreadPool pool;
   std::vector<std::string> notes;
   sim::LaunchOptions launch_options;
   launch_options.seed = options.seed;

@@ -6,6 +6,8 @@
 #include "runtime/drivers/sim/machine/special_registers.h"
 #include "runtime/drivers/sim/ptx/lexer.h"
 
+#include <algorithm>
+
 namespace quaver::sim {
 namespace {
 
@@ -214,6 +216,9 @@ std::optional<Operand> FunctionBuilder::register_operand(std::string_view name, 
   Name *entry = find(name);
   if (!entry) {
     if (std::optional<Operand> special = special_register(name, component)) {
+      std::vector<uint32_t> &rows = program.program.special_rows;
+      if (std::find(rows.begin(), rows.end(), special_row(*special)) == rows.end())
+        rows.push_back(special_row(*special));
       *type = special->bytes == 8 ? ptx::Type::kB64 : special->bytes ? ptx::Type::kB32 : ptx::Type::kPred;
       return special;
     }

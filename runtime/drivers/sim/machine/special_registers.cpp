@@ -120,14 +120,16 @@ std::optional<Operand> special_register(std::string_view name, std::string_view 
 size_t special_register_bytes() { return std::size(kRows) * kSlotBytes; }
 
 void set_special_registers(const Block &block, Warp &warp) {
-  for (size_t row = 0; row < std::size(kRows); ++row)
+  for (uint32_t row : block.launch.program.special_rows)
     fill(block, warp, row);
 }
 
 void set_clocks(const Block &block, Warp &warp) {
-  for (size_t row = 0; row < std::size(kRows); ++row)
+  for (uint32_t row : block.launch.program.special_rows)
     if (kRows[row].name.starts_with("%clock") || kRows[row].name.starts_with("%globaltimer"))
       fill(block, warp, row);
 }
+
+uint32_t special_row(const Operand &operand) { return uint32_t(operand.offset / kSlotBytes); }
 
 } // namespace quaver::sim

@@ -11,7 +11,9 @@ std::optional<Operand> special_register(std::string_view name, std::string_view 
 
 /// Bytes of a warp's special registers.
 size_t special_register_bytes();
-/// Fills the lanes of all special registers of a warp.
+/// The number of a special register's operand, for Program::special_rows.
+uint32_t special_row(const Operand &operand);
+/// Fills the lanes of the special registers that the program reads.
 void set_special_registers(const Block &block, Warp &warp);
 /// Sets %clock and %clock64 to the warp's steps.
 void set_clocks(const Block &block, Warp &warp);
