@@ -67,8 +67,8 @@ struct Program {
   std::vector<uint32_t> meets_at;
   std::vector<uint8_t> constants; // each 32 lanes, 64-byte aligned offsets
   std::vector<Relocation> relocations;
-  std::vector<uint32_t> special_rows;  // special registers that it reads
-  uint32_t static_shared_bytes = 0; // dynamic shared memory follows
+  std::vector<uint32_t> special_rows; // special registers that it reads
+  uint32_t static_shared_bytes = 0;   // dynamic shared memory follows
   std::vector<SharedVariable> shared_variables;
   std::vector<std::unique_ptr<Operand[]>> operand_blocks;
   std::vector<std::shared_ptr<const void>> kept;
