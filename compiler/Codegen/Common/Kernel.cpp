@@ -73,7 +73,9 @@ void Emitter::emitPhase(const Phase &p, Value first, Value last) {
     emitRow(p, from, to);
   };
   if (p.block && p.rows == 0) {
-    enter(Indices(groups), mul(first, block), arith(Arith::MinS, mul(last, block), size(d.back())));
+    // An empty range of workgroups may stand behind the last element.
+    Value to = arith(Arith::MinS, mul(last, block), size(d.back()));
+    enter(Indices(groups), arith(Arith::MinS, mul(first, block), to), to);
     return;
   }
   loop(first, last, num(1), {}, [&](Value group, ValueRange) {
