@@ -1,6 +1,8 @@
 //===- run_place.cpp - one run of an entry: where its memory lies -----------===//
 #include "runtime/executor/run.h"
 
+#include "runtime/drivers/host/host_buffer.h"
+
 #include "runtime/plan/element_type.h"
 
 #include <utility>
@@ -125,6 +127,12 @@ Status Run::finish_outputs() {
                            "' is larger than its bound: the plan is wrong, compile again");
     if (output->data && output_addresses_[i] != output->data)
       QUAVER_RETURN_IF_ERROR(request_.stream.copy_to_host(output->data, output_addresses_[i], output->bytes));
+    if (output->allocated && output->space == MemorySpace::kHost && !output->allocated->host_address()) {
+      QUAVER_ASSIGN_OR_RETURN(std::unique_ptr<hal::Buffer> host, hal::HostBuffer::allocate(output->bytes));
+      QUAVER_RETURN_IF_ERROR(
+          request_.stream.copy_to_host(host->host_address(), output_addresses_[i], output->bytes));
+      context_.temporaries.push_back(std::exchange(output->allocated, std::move(host)));
+    }
   }
   return OkStatus();
 }

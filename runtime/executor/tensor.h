@@ -33,7 +33,7 @@ struct RunInput {
 };
 
 /// An output of a run, by name. With `data` set the result is written there (its size is known beforehand
-/// from Session::output_bytes); without, the run allocates device memory and leaves it in `allocated`.
+/// from Session::output_bytes); without, the run allocates memory of `space` and leaves it in `allocated`.
 struct RunOutput {
   std::string_view name;
   void *data = nullptr;

@@ -3,13 +3,12 @@
 
 #include "runtime/base/cpu_features.h"
 #include "runtime/drivers/host/host_buffer.h"
-#include "runtime/drivers/host/host_event.h"
 #include "runtime/drivers/host/host_executable.h"
-#include "runtime/drivers/host/host_stream.h"
+#include "runtime/drivers/software/software_event.h"
 
 namespace quaver::hal {
 
-HostDevice::HostDevice(int threads) : pool_(threads) {
+HostDevice::HostDevice(int threads) : pool_(threads), work_(pool_) {
   info_.name = "host";
   info_.description = cpu_name();
   info_.workers = pool_.size();
@@ -42,11 +41,11 @@ StatusOr<std::unique_ptr<Buffer>> HostDevice::import_buffer(void *address, size_
 }
 
 StatusOr<std::unique_ptr<Stream>> HostDevice::create_stream(StreamMode mode) {
-  return make_host_stream(pool_, mode);
+  return make_software_stream(work_, mode);
 }
 
 StatusOr<std::unique_ptr<Event>> HostDevice::create_event() {
-  return std::unique_ptr<Event>(std::make_unique<HostEvent>());
+  return std::unique_ptr<Event>(std::make_unique<SoftwareEvent>());
 }
 
 StatusOr<std::shared_ptr<Executable>> HostDevice::load_executable(const ExecutableSource &source) {

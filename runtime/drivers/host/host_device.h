@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/thread_pool.h"
+#include "runtime/drivers/host/host_launch.h"
 #include "runtime/hal/device.h"
 
 namespace quaver::hal {
@@ -24,6 +25,7 @@ public:
 
 private:
   ThreadPool pool_;
+  HostWork work_;
   DeviceInfo info_;
 };
 

@@ -1,4 +1,4 @@
-//===- host_event.h - a point in a host stream's work -----------------------===//
+//===- software_event.h - a point in a software stream's work -----------------------===//
 #pragma once
 
 #include "runtime/hal/event.h"
@@ -10,7 +10,7 @@
 namespace quaver::hal {
 
 /// Every record takes a ticket; the event is complete when the newest ticket was reached.
-class HostEvent final : public Event {
+class SoftwareEvent final : public Event {
 public:
   bool is_complete() const override;
   Status wait() override;
