@@ -113,6 +113,13 @@ Context::Place Context::locate_global(uint64_t address, uint32_t bytes, Access k
   return place;
 }
 
+bool Context::in_shared_variable(uint64_t address, uint32_t bytes) const {
+  for (const SharedVariable &v : block.launch.program.shared_variables)
+    if (address >= v.address && address - v.address < v.bytes)
+      return bytes <= v.bytes - (address - v.address);
+  return false;
+}
+
 Context::Place Context::locate(ptx::Space space, uint64_t address, uint32_t bytes, uint32_t align,
                                Access kind, int lane) {
   Place place;
@@ -133,6 +140,8 @@ Context::Place Context::locate(ptx::Space space, uint64_t address, uint32_t byte
   case ptx::Space::kShared: {
     const uint64_t offset = address - kSharedBase;
     if (address < kSharedBase || offset >= block.shared.size() || bytes > block.shared.size() - offset)
+      return place.problem = kOutOfBounds, place;
+    if (offset < block.launch.program.dynamic_shared_offset && !in_shared_variable(address, bytes))
       return place.problem = kOutOfBounds, place;
     place.data = block.shared.data() + offset;
     place.shadow = block.shared_shadow.data() + offset;
@@ -243,7 +252,7 @@ std::string Context::describe(ptx::Space space, uint64_t address) const {
     for (const SharedVariable &v : program.shared_variables)
       if (address >= v.address && (!nearest || v.address > nearest->address))
         nearest = &v;
-    const uint32_t dynamic = kSharedBase + program.static_shared_bytes;
+    const uint32_t dynamic = kSharedBase + program.dynamic_shared_offset;
     if (block.launch.dynamic_shared_bytes && address >= dynamic)
       return address - dynamic < block.launch.dynamic_shared_bytes
                  ? str_cat(address - dynamic, " bytes into dynamic shared memory")

@@ -111,6 +111,7 @@ private:
     const char *problem = nullptr; // nullptr: none
   };
   Place locate(ptx::Space space, uint64_t address, uint32_t bytes, uint32_t align, Access kind, int lane);
+  bool in_shared_variable(uint64_t address, uint32_t bytes) const;
   Place locate_global(uint64_t address, uint32_t bytes, Access kind);
   void mark_written(uint8_t *shadow, uint32_t bytes);
   std::string describe(ptx::Space space, uint64_t address) const;

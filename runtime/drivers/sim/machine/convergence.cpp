@@ -33,6 +33,12 @@ bool member_set(Context &c, const Instruction &in, LaneMask lanes, LaneMask &set
             ", but the warp has only ", __builtin_popcount(c.warp.existing), " lanes");
     return false;
   }
+  // bar.warp.sync waits for threads that have not exited; of the others a value is asked for.
+  if (const LaneMask gone = set & ~c.warp.live; gone && in.cls != InstructionClass::kBarrier) {
+    c.fault(in, first, "the member mask ", hex(set), " names lane ", __builtin_ctz(gone),
+            ", which has exited");
+    return false;
+  }
   return true;
 }
 
@@ -45,6 +51,8 @@ void gather(Context &c) {
       merge(c, group, other);
   }
 }
+
+} // namespace
 
 std::string lanes_text(LaneMask lanes) {
   std::ostringstream out;
@@ -63,6 +71,8 @@ std::string lanes_text(LaneMask lanes) {
   }
   return out.str();
 }
+
+namespace {
 
 // "warp 0 lanes 0-15 at line 12 (bar.sync 0)", for every waiting group but one.
 std::string others_text(const Block &block, const Group *but) {

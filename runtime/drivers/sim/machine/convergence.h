@@ -9,6 +9,8 @@ namespace quaver::sim {
 Outcome execute_converged(Context &c, const Instruction &in);
 /// Executes an instruction with member masks for lanes that are all there: set by set.
 Outcome execute_members(Context &c, const Instruction &in);
+/// "0-15, 20"
+std::string lanes_text(LaneMask lanes);
 /// All groups of the block wait: records the fault that says who waits where for whom.
 void report_stuck(Block &block);
 

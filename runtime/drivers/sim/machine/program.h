@@ -68,8 +68,11 @@ struct Program {
   std::vector<uint8_t> constants; // each 32 lanes, 64-byte aligned offsets
   std::vector<Relocation> relocations;
   std::vector<uint32_t> special_rows; // special registers that it reads
-  uint32_t static_shared_bytes = 0;   // dynamic shared memory follows
-  std::vector<SharedVariable> shared_variables;
+  uint32_t static_shared_bytes = 0;   // as a GPU counts them
+  /// Bytes before dynamic shared memory here: between the variables are gaps, so that an access past the end
+  /// of one does not land in another.
+  uint32_t dynamic_shared_offset = 0;
+  std::vector<SharedVariable> shared_variables; // by address
   std::vector<std::unique_ptr<Operand[]>> operand_blocks;
   std::vector<std::shared_ptr<const void>> kept;
 };

@@ -55,11 +55,11 @@ Status ProgramBuilder::build(uint32_t kernel) {
     program.functions[i] = std::move(code);
   }
   // Dynamic shared memory begins behind the static one, whose size is known only now.
-  program.static_shared_bytes =
-      (program.static_shared_bytes + dynamic_alignment_ - 1) / dynamic_alignment_ * dynamic_alignment_;
+  program.dynamic_shared_offset =
+      (program.dynamic_shared_offset + dynamic_alignment_ - 1) / dynamic_alignment_ * dynamic_alignment_;
   for (const auto &[addend, offset] : dynamic_)
     for (size_t i = 0; i < kLanes; ++i) {
-      const uint64_t address = kSharedBase + program.static_shared_bytes + uint64_t(addend);
+      const uint64_t address = kSharedBase + program.dynamic_shared_offset + uint64_t(addend);
       std::memcpy(&program.constants[offset + 8 * i], &address, 8);
     }
   return OkStatus();
@@ -135,20 +135,21 @@ StatusOr<uint32_t> ProgramBuilder::place_shared(const ptx::Variable &v) {
   auto known = shared_.find(&v);
   if (known != shared_.end())
     return known->second;
-  constexpr uint64_t kMost = 1 << 20;
+  constexpr uint64_t kMost = 1 << 20, kGap = 64;
+  if (v.bytes() > kMost || program.static_shared_bytes + v.bytes() > kMost)
+    return InvalidArgumentError(ptx::to_string(v.at), ": shared variable '", v.name, "' of ", v.bytes(),
+                                " bytes does not fit the shared memory of any GPU");
   const uint64_t align = v.alignment();
   if (is_dynamic_shared(v)) {
     dynamic_alignment_ = std::max(dynamic_alignment_, v.alignment());
     return shared_[&v] = 0;
   }
-  const uint64_t at = (program.static_shared_bytes + align - 1) / align * align;
-  if (at + v.bytes() > kMost)
-    return InvalidArgumentError(ptx::to_string(v.at), ": shared variable '", v.name, "' of ", v.bytes(),
-                                " bytes does not fit the shared memory of any GPU");
-  program.static_shared_bytes = uint32_t(at + v.bytes());
-  shared_[&v] = kSharedBase + uint32_t(at);
+  program.static_shared_bytes =
+      uint32_t((program.static_shared_bytes + align - 1) / align * align + v.bytes());
+  const uint64_t at = (program.dynamic_shared_offset + align - 1) / align * align;
+  program.dynamic_shared_offset = uint32_t(at + v.bytes() + kGap);
   program.shared_variables.push_back({std::string(v.name), kSharedBase + uint32_t(at), v.bytes()});
-  return shared_[&v];
+  return shared_[&v] = kSharedBase + uint32_t(at);
 }
 
 const ptx::Variable *ProgramBuilder::module_variable(std::string_view name) const {

@@ -162,7 +162,7 @@ void run_block(Block &block, uint64_t index) {
               uint32_t(index / launch.grid.x / launch.grid.y)};
   block.threads = uint32_t(launch.block.count());
   block.random.seed(launch.options.seed * 0x9e3779b97f4a7c15u + index);
-  const size_t shared = launch.program.static_shared_bytes + launch.dynamic_shared_bytes;
+  const size_t shared = launch.program.dynamic_shared_offset + launch.dynamic_shared_bytes;
   block.shared.assign(shared, std::byte{0xa5});
   block.shared_shadow.assign(shared, 0);
   for (BarrierState &b : block.barriers)

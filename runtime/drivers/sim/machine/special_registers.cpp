@@ -81,9 +81,13 @@ constexpr Row kRows[] = {
     {"%dynamic_smem_size", "", 4,
      [](const Block &b, const Warp &, uint32_t) { return uint64_t{b.launch.dynamic_shared_bytes}; }},
     {"%total_smem_size", "", 4,
-     [](const Block &b, const Warp &, uint32_t) { return uint64_t(b.shared.size()); }},
+     [](const Block &b, const Warp &, uint32_t) {
+       return uint64_t{b.launch.program.static_shared_bytes} + b.launch.dynamic_shared_bytes;
+     }},
     {"%aggr_smem_size", "", 4,
-     [](const Block &b, const Warp &, uint32_t) { return uint64_t(b.shared.size()); }},
+     [](const Block &b, const Warp &, uint32_t) {
+       return uint64_t{b.launch.program.static_shared_bytes} + b.launch.dynamic_shared_bytes;
+     }},
 };
 
 constexpr size_t kSlotBytes = 8 * kLanes;

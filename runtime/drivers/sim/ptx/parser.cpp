@@ -255,7 +255,7 @@ private:
     in.opcode = tokens_.expect_word("an instruction");
     while (tokens_.peek().kind == Token::Kind::kDot)
       in.modifiers.push_back(tokens_.next().text);
-    if (!tokens_.is(";"))
+    if (!tokens_.is(";") && !tokens_.is("}"))
       do
         in.operands.push_back(operands_.operand(/*lists=*/in.opcode == "call"));
       while (tokens_.take(","));

@@ -1,8 +1,10 @@
 //===- barrier.cpp - barriers and fences ------------------------------------===//
 // PTX ISA 9.0, sections 9.7.13.1 to 9.7.13.4. A warp arrives at a barrier as a whole: its lanes that have not
-// exited must all reach the same instruction. Warps that have exited are not waited for by barriers of the
-// whole block, as the ISA says ("non-exited threads"); barriers with a thread count wait for that many.
+// exited must all reach the same instruction; of an .aligned barrier that is all threads of the warp. Warps
+// that have exited are not waited for by barriers of the whole block, as the ISA says ("non-exited threads");
+// barriers with a thread count wait for that many.
 //
+#include "runtime/drivers/sim/machine/convergence.h"
 #include "runtime/drivers/sim/machine/instructions/instruction_groups.h"
 #include "runtime/drivers/sim/machine/instructions/lanewise.h"
 #include "runtime/drivers/sim/machine/instructions/memory_order.h"
@@ -13,7 +15,7 @@ namespace {
 
 using ptx::Type;
 
-enum : uint64_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc, kKindMask = 7, kHasCount = 8, kRedSource = 16 };
+enum : uint64_t { kSync, kArrive, kRedAnd, kRedOr, kRedPopc, kKindMask = 7, kHasCount = 8, kAligned = 16 };
 
 bool is_reduction(const Instruction &in) { return (in.variant & kKindMask) >= kRedAnd; }
 
@@ -67,6 +69,10 @@ Outcome barrier(Context &c, const Instruction &in) {
     return c.fault(in, __builtin_ctz(c.mask),
                    is_uniform ? "barrier number " : "lanes name different barriers, one is ", id,
                    is_uniform ? " is not in [0, 15]" : "");
+  if (in.variant & kAligned && c.mask != c.warp.existing)
+    return c.fault(in, __builtin_ctz(c.mask), "divergent barrier: only lanes ", lanes_text(c.mask),
+                   " of warp ", c.warp.index, " execute it, lanes ", lanes_text(c.warp.existing & ~c.mask),
+                   " have exited");
   BarrierState &b = c.block.barriers[id];
   Group &group = *c.group;
   if (group.arrived) {
@@ -116,7 +122,7 @@ Outcome barrier(Context &c, const Instruction &in) {
 // bar{.cta}.sync is barrier{.cta}.sync.aligned.
 void decode_block_barrier(Decoder &d) {
   d.take("cta");
-  d.take("aligned"); // lanes converge in either form
+  const bool aligned = d.take("aligned") || d.source.opcode == "bar";
   const int kind = d.take_one({"sync", "arrive", "red"});
   uint64_t variant = uint64_t(kind);
   size_t operands = 2;
@@ -140,7 +146,7 @@ void decode_block_barrier(Decoder &d) {
   }
   if (kind == 2)
     d.value(d.given() - 1, Type::kPred);
-  d.out.variant = variant;
+  d.out.variant = variant | (aligned ? uint64_t{kAligned} : 0);
   d.out.convergence = Convergence::kWarp;
   d.out.execute = barrier;
 }
