@@ -40,7 +40,7 @@ inline constexpr uint32_t kNoSlot = UINT32_MAX;
 /// A kernel of the plan, found in a loaded module, and how it wants to be launched.
 struct LoadedKernel {
   const hal::Kernel *kernel = nullptr;
-  int block_threads = 0; // as in hal::LaunchParams
+  int block_threads = 1; // as in hal::LaunchParams
   size_t shared_bytes = 0;
 };
 struct LaunchOperation {

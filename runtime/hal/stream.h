@@ -37,7 +37,7 @@ struct LaunchParams {
   int64_t workgroups = 0;
   int64_t grain = 1;        // a worker takes at least this many workgroups at once
   size_t scratch_bytes = 0; // for each worker; on a GPU for each workgroup
-  int block_threads = 0;    // GPU: threads that compute one workgroup
+  int block_threads = 1;    // GPU: threads that compute one workgroup
   size_t shared_bytes = 0;  // GPU: dynamic shared memory of a workgroup
 };
 

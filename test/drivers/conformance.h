@@ -34,6 +34,8 @@ inline std::vector<DriverUnderTest> drivers_under_test() {
   const std::string skeleton = "null is the skeleton to copy; it implements nothing";
   return {
       {"host", "x86-64-v3", {}},
+      {"sim", "sm_89", {}},
+      {"sim:seed=7,races", "sm_89", {}},
       {"null",
        "none",
        {{Feature::kMemory, skeleton},
@@ -64,7 +66,11 @@ protected:
   }
 
   hal::ExecutableSource source() const {
-    return {.name = "test_kernels.so", .target = GetParam().target, .features = {}, .code = test_kernels()};
+    const bool is_ptx = GetParam().target.starts_with("sm_");
+    return {.name = is_ptx ? "test_kernels.ptx" : "test_kernels.so",
+            .target = GetParam().target,
+            .features = {},
+            .code = is_ptx ? test_ptx() : test_kernels()};
   }
 
   std::unique_ptr<hal::Buffer> allocate(size_t bytes) {

@@ -1,6 +1,8 @@
 //===- conformance_test.cpp - devices, buffers and executables --------------===//
 #include "test/drivers/conformance.h"
 
+#include <algorithm>
+
 #include <cstring>
 
 namespace quaver::test {
@@ -9,10 +11,14 @@ namespace {
 using hal::StreamMode;
 
 INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, testing::ValuesIn(drivers_under_test()),
-                         [](const auto &info) { return info.param.device; });
+                         [](const auto &info) {
+                           std::string name = info.param.device;
+                           std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+                           return name;
+                         });
 
 TEST_P(Conformance, says_what_it_is) {
-  EXPECT_EQ(device_->info().name, GetParam().device);
+  EXPECT_EQ(device_->info().name, GetParam().device.substr(0, GetParam().device.find(":")));
   EXPECT_FALSE(device_->info().description.empty());
   EXPECT_GE(device_->info().workers, 1);
   EXPECT_FALSE(device_->identity().empty());
@@ -30,7 +36,8 @@ TEST_P(Conformance, excluded_features_are_unimplemented) {
   };
   check(Feature::kMemory, device_->allocate(64).status());
   char byte = 0;
-  check(Feature::kMemory, device_->import_buffer(&byte, 1, {}).status());
+  if (device_->info().is_host_addressable) // elsewhere host memory is a wrong argument
+    check(Feature::kMemory, device_->import_buffer(&byte, 1, {}).status());
   check(Feature::kStreams, device_->create_stream(StreamMode::kInline).status());
   check(Feature::kStreams, device_->create_stream(StreamMode::kQueued).status());
   check(Feature::kEvents, device_->create_event().status());

@@ -9,4 +9,7 @@ namespace quaver::test {
 /// The bytes of an ELF shared object with the kernels of test_kernels.c.
 std::span<const std::byte> test_kernels();
 
+/// The same kernels as PTX: test_kernels.cu.
+std::span<const std::byte> test_ptx();
+
 } // namespace quaver::test
