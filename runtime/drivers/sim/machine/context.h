@@ -94,6 +94,8 @@ public:
   std::byte *try_access(ptx::Space space, uint64_t address, uint32_t bytes, uint32_t align, Access kind);
 
   const AllocationTable *allocations() const;
+  /// Where an address of a space is, in words.
+  std::string describe(ptx::Space space, uint64_t address) const;
 
   // Faults.
   /// Records the block's fault, naming kernel, line, block and this lane's thread (lane -1: the warp).
@@ -114,7 +116,6 @@ private:
   bool in_shared_variable(uint64_t address, uint32_t bytes) const;
   Place locate_global(uint64_t address, uint32_t bytes, Access kind);
   void mark_written(uint8_t *shadow, uint32_t bytes);
-  std::string describe(ptx::Space space, uint64_t address) const;
   const Allocation *last_ = nullptr; // found last
 
   void narrow(const uint8_t *from, int from_bytes, void *to, int to_bytes) const;

@@ -2,6 +2,7 @@
 #include "runtime/drivers/sim/machine/launch.h"
 
 #include "runtime/drivers/sim/machine/context.h"
+#include "runtime/drivers/sim/machine/races.h"
 #include "runtime/drivers/sim/machine/scheduler.h"
 
 #include <algorithm>
@@ -82,6 +83,9 @@ StatusOr<Counters> launch(const LoadedModule &module, std::string_view kernel, D
                 constants.base(),
                 module.memory().snapshot(),
                 &lowest_fault};
+  RaceDetector races;
+  if (options.races)
+    launch.races = &races;
   std::atomic<uint64_t> next{0};
   std::mutex mutex; // of what follows
   Counters total;
@@ -106,7 +110,7 @@ StatusOr<Counters> launch(const LoadedModule &module, std::string_view kernel, D
       if (std::find(notes.begin(), notes.end(), note) == notes.end())
         notes.push_back(std::move(note));
   };
-  if (options.pool && grid.count() > 1)
+  if (options.pool && grid.count() > 1 && !options.races)
     options.pool->parallel_for(options.pool->size(), 1, work);
   else
     work(0, 1);

@@ -1,6 +1,7 @@
 //===- observe.cpp - counters of memory accesses ----------------------------===//
 #include "runtime/drivers/sim/machine/observe.h"
 
+#include "runtime/drivers/sim/machine/races.h"
 #include "runtime/drivers/sim/machine/scheduler.h"
 
 #include <algorithm>
@@ -76,6 +77,8 @@ Outcome observe_access(Context &c, const Instruction &in, ptx::Space space, cons
                        uint32_t bytes, AccessKind kind) {
   if (c.block.launch.options.counters)
     count(c, space, addresses, bytes, kind);
+  if (RaceDetector *races = c.block.launch.races)
+    return races->access(c, in, space, addresses, bytes, kind);
   return Outcome::kNext;
 }
 

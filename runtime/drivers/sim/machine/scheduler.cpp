@@ -8,6 +8,7 @@
 
 #include "runtime/drivers/sim/machine/convergence.h"
 #include "runtime/drivers/sim/machine/groups.h"
+#include "runtime/drivers/sim/machine/races.h"
 #include "runtime/drivers/sim/machine/special_registers.h"
 
 #include <algorithm>
@@ -186,6 +187,8 @@ void run_block(Block &block, uint64_t index) {
     std::fill(warp.local_shadow.begin(), warp.local_shadow.end(), uint8_t{0});
     start_warp(c);
   }
+  if (launch.races)
+    launch.races->begin_block(index, block.warps.size());
   BlockRun(block).run();
   ++block.counters.blocks;
 }

@@ -6,6 +6,8 @@
 
 namespace quaver::sim {
 
+class RaceDetector;
+
 /// What all blocks of a launch share. Immutable while they run, but for `stop`.
 struct Launch {
   const Program &program;
@@ -17,6 +19,7 @@ struct Launch {
   const uint8_t *constants = nullptr; // the program's, relocated
   std::shared_ptr<const AllocationTable> allocations;
   std::atomic<uint64_t> *lowest_fault = nullptr; // index of the lowest block that has faulted
+  RaceDetector *races = nullptr;                 // nullptr: not asked for
 };
 
 /// Runs `block` to its end or its first fault (block.fault). The Block may be reused for the next index.

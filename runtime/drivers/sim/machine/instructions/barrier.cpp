@@ -8,6 +8,7 @@
 #include "runtime/drivers/sim/machine/instructions/instruction_groups.h"
 #include "runtime/drivers/sim/machine/instructions/lanewise.h"
 #include "runtime/drivers/sim/machine/instructions/memory_order.h"
+#include "runtime/drivers/sim/machine/races.h"
 #include "runtime/drivers/sim/machine/scheduler.h"
 
 namespace quaver::sim {
@@ -50,6 +51,8 @@ void end_phase(BarrierState &b) {
 
 Outcome finish(Context &c, const Instruction &in, const BarrierState &b) {
   c.group->arrived = false;
+  if (RaceDetector *races = c.block.launch.races)
+    races->leave(c.warp, &b, c.group->ticket);
   const uint64_t kind = in.variant & kKindMask;
   if (kind == kRedPopc) {
     uint32_t result[kLanes];
@@ -104,6 +107,8 @@ Outcome barrier(Context &c, const Instruction &in) {
     b.reduce_count += uint32_t(__builtin_popcount(p));
   }
   b.arrived += kLanes;
+  if (RaceDetector *races = c.block.launch.races)
+    races->arrive(c.warp, &b, b.phase);
   if (b.arrived > needed(c.block, b))
     return c.fault(in, __builtin_ctz(c.mask), "barrier ", id, " is reached by ", b.arrived,
                    " threads, its count is ", needed(c.block, b));
@@ -152,6 +157,16 @@ void decode_block_barrier(Decoder &d) {
 }
 
 Outcome nothing(Context &, const Instruction &) { return Outcome::kNext; }
+Outcome warp_sync(Context &c, const Instruction &) {
+  if (RaceDetector *races = c.block.launch.races)
+    races->warp_sync(c.warp);
+  return Outcome::kNext;
+}
+Outcome fence(Context &c, const Instruction &) {
+  if (RaceDetector *races = c.block.launch.races)
+    races->fence(c.warp);
+  return Outcome::kNext;
+}
 
 // barrier.cluster of one block: like barrier 0 of its own. arrive and wait are apart.
 struct ClusterBarrier {
@@ -169,6 +184,8 @@ Outcome cluster_arrive(Context &c, const Instruction &in) {
   b.waits[c.warp.index] = true;
   b.ticket[c.warp.index] = b.phase;
   ++b.arrived;
+  if (RaceDetector *races = c.block.launch.races)
+    races->arrive(c.warp, &b, b.phase);
   return Outcome::kNext;
 }
 Outcome cluster_wait(Context &c, const Instruction &in) {
@@ -185,6 +202,8 @@ Outcome cluster_wait(Context &c, const Instruction &in) {
     b.arrived = 0;
   }
   b.waits[c.warp.index] = false;
+  if (RaceDetector *races = c.block.launch.races)
+    races->leave(c.warp, &b, b.ticket[c.warp.index]);
   return Outcome::kNext;
 }
 void decode_cluster_barrier(Decoder &d) {
@@ -208,7 +227,7 @@ void decode_bar(Decoder &d) {
   d.value(0, Type::kB32);
   d.out.convergence = Convergence::kMembers;
   d.out.members = 0;
-  d.out.execute = nothing;
+  d.out.execute = warp_sync;
 }
 
 void decode_membar(Decoder &d) {
@@ -218,14 +237,14 @@ void decode_membar(Decoder &d) {
     take_memory_order(d);
   d.expect_operands(0, 0);
   d.out.variant = kStrong | kAcquire | kRelease;
-  d.out.execute = nothing;
+  d.out.execute = fence;
 }
 void decode_fence(Decoder &d) {
   d.out.variant = take_memory_order(d);
   if (!d.out.variant)
     d.out.variant = kStrong | kAcquire | kRelease;
   d.expect_operands(0, 0);
-  d.out.execute = nothing;
+  d.out.execute = fence;
 }
 
 // Programmatic dependent launch: launches are in order here.
