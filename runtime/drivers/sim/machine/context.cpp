@@ -73,8 +73,8 @@ bool Context::grow_local(uint32_t bytes) {
     return true;
   if (bytes > block.launch.options.max_local_bytes)
     return false;
-  const uint32_t capacity = std::min(std::max({bytes, warp.local_capacity * 2, 64u}),
-                                     std::max(bytes, block.launch.options.max_local_bytes));
+  const uint32_t most = std::max(bytes, block.launch.options.max_local_bytes);
+  const uint32_t capacity = (std::min(std::max({bytes, warp.local_capacity * 2, 64u}), most) + 15) / 16 * 16;
   std::vector<std::byte> data(size_t(capacity) * kLanes);
   std::vector<uint8_t> shadows(size_t(capacity) * kLanes);
   for (size_t lane = 0; lane < kLanes; ++lane) {

@@ -206,6 +206,19 @@ bool call_group(Context &c, const Instruction &in, uint32_t function) {
             site->results.size());
     return false;
   }
+  auto is_predicate = [](const Passed &p) { return !p.in_local && !p.value.is_sink && p.value.bytes == 0; };
+  for (size_t i = 0; i < site->arguments.size(); ++i)
+    if (is_predicate(site->arguments[i]) != is_predicate(code.parameters[i])) {
+      c.fault(in, -1, "argument ", i, " of function '", code.name,
+              "': a predicate passed for a value, or a value for a predicate");
+      return false;
+    }
+  for (size_t i = 0; i < site->results.size(); ++i)
+    if (!site->results[i].value.is_sink && is_predicate(site->results[i]) != is_predicate(code.results[i])) {
+      c.fault(in, -1, "result ", i, " of function '", code.name,
+              "': a predicate taken for a value, or a value for a predicate");
+      return false;
+    }
   const uint32_t depth = group.frame->depth + 1;
   if (depth > launch.options.max_call_depth) {
     c.fault(in, -1, "calls are nested deeper than ", launch.options.max_call_depth, ": endless recursion?");

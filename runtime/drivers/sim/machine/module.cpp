@@ -153,7 +153,12 @@ StatusOr<std::shared_ptr<LoadedModule>> LoadedModule::load(std::shared_ptr<Modul
   loaded->module_ = std::move(module);
   loaded->memory_ = &memory;
   const Module::State &s = loaded->module_->state();
+  constexpr uint64_t kMostBytes = uint64_t{1} << 32; // of all variables: no GPU's driver takes more
+  uint64_t total = 0;
   for (const ptx::Variable *v : s.symbols) {
+    if ((total += v->bytes()) > kMostBytes)
+      return ResourceExhaustedError(s.name, ":", ptx::to_string(v->at),
+                                    ": the module's variables have more than ", kMostBytes, " bytes");
     QUAVER_ASSIGN_OR_RETURN(uint64_t address, memory.allocate(v->bytes(), str_cat("variable '", v->name, "'"),
                                                               v->space == ptx::Space::kConst));
     loaded->symbols_.push_back({std::string(v->name), address, v->bytes()});

@@ -14,8 +14,9 @@ KernelInfo kernel_info(const ptx::Function &tree) {
   uint64_t offset = 0;
   for (const ptx::Variable &v : tree.parameters) {
     offset = (offset + v.alignment() - 1) / v.alignment() * v.alignment();
-    info.parameters.push_back({std::string(v.name), uint32_t(offset), uint32_t(v.bytes()), v.alignment()});
-    offset += v.bytes();
+    const uint64_t bytes = std::min<uint64_t>(v.bytes(), 1 << 20); // refused later: far above the limit
+    info.parameters.push_back({std::string(v.name), uint32_t(offset), uint32_t(bytes), v.alignment()});
+    offset = std::min<uint64_t>(offset + bytes, 1 << 30);
   }
   info.parameter_bytes = uint32_t(offset);
   std::copy_n(tree.required_threads, 3, info.required_threads);

@@ -120,13 +120,8 @@ private:
   }
 
   void three(uint32_t out[3]) {
-    for (int i = 0; i < 3; ++i) {
-      out[i] = 1;
-      if (i == 0 || tokens_.take(","))
-        out[i] = uint32_t(operands_.integer("a number", 1, 1u << 31));
-      else if (i > 0)
-        continue;
-    }
+    for (int i = 0; i < 3; ++i)
+      out[i] = i == 0 || tokens_.take(",") ? uint32_t(operands_.integer("a number", 1, 1u << 31)) : 1;
   }
 
   void function(const Variable &linkage, const Token &directive) {

@@ -142,7 +142,7 @@ Passed passed(Decoder &d, const ptx::Operand &o, bool is_result) {
     p.value.is_sink = true;
     return p;
   }
-  if (!found)
+  if (!found || (is_result && found->base != Operand::Base::kFrame))
     d.invalid("'", o.name, "' cannot be passed to a function");
   else
     p.value = *found;
