@@ -27,8 +27,8 @@ std::shared_ptr<Frame> make_frame(const Program &program, uint32_t function, uin
 void copy_local(Warp &warp, LaneMask lanes, uint32_t to, uint32_t from, uint32_t bytes) {
   for_each_lane(lanes, [&](int lane) {
     const size_t base = size_t(lane) * warp.local_capacity;
-    std::memmove(&warp.local[base + to], &warp.local[base + from], bytes);
-    std::memmove(&warp.local_shadow[base + to], &warp.local_shadow[base + from], bytes);
+    std::memmove(warp.local.data() + base + to, warp.local.data() + base + from, bytes);
+    std::memmove(warp.local_shadow.data() + base + to, warp.local_shadow.data() + base + from, bytes);
   });
 }
 
@@ -60,13 +60,15 @@ void pass(const Launch &launch, Warp &warp, LaneMask lanes, const Frame &from_fr
   for_each_lane(lanes, [&](int lane) {
     const size_t base = size_t(lane) * warp.local_capacity;
     const void *source =
-        from.in_local ? static_cast<const void *>(&warp.local[base + from_frame.local_base + from.local])
-                      : lanes_of(launch, warp, from_frame, from.value) + lane * from.value.bytes;
-    void *target = to.in_local ? static_cast<void *>(&warp.local[base + to_frame.local_base + to.local])
-                               : lanes_of(launch, warp, to_frame, to.value) + lane * to.value.bytes;
+        from.in_local
+            ? static_cast<const void *>(warp.local.data() + base + from_frame.local_base + from.local)
+            : lanes_of(launch, warp, from_frame, from.value) + lane * from.value.bytes;
+    void *target = to.in_local
+                       ? static_cast<void *>(warp.local.data() + base + to_frame.local_base + to.local)
+                       : lanes_of(launch, warp, to_frame, to.value) + lane * to.value.bytes;
     std::memcpy(target, source, bytes);
     if (to.in_local)
-      std::memset(&warp.local_shadow[base + to_frame.local_base + to.local], shadow::kWritten, bytes);
+      std::memset(warp.local_shadow.data() + base + to_frame.local_base + to.local, shadow::kWritten, bytes);
   });
 }
 
@@ -235,7 +237,8 @@ bool call_group(Context &c, const Instruction &in, uint32_t function) {
   frame->depth = depth;
   frame->call = group.position;
   for_each_lane(group.mask, [&](int lane) {
-    std::memset(&c.warp.local_shadow[size_t(lane) * c.warp.local_capacity + local_base], 0, code.local_bytes);
+    std::memset(c.warp.local_shadow.data() + size_t(lane) * c.warp.local_capacity + local_base, 0,
+                code.local_bytes);
   });
   for (size_t i = 0; i < code.parameters.size(); ++i)
     pass(launch, c.warp, group.mask, *group.frame, site->arguments[i], *frame, code.parameters[i]);
