@@ -1,8 +1,8 @@
 #include "compiler/Capi/quaver_compiler.h"
+#include "compiler/Codegen/Common/KernelEmission.h"
 #include "compiler/Pipeline/Compare.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Precision/Precision.h"
-#include "runtime/base/cpu_features.h"
 #include "llvm/Config/llvm-config.h"
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -143,7 +143,7 @@ char *qvc_about(void) {
   json about = {{"version", QUAVER_VERSION},
                 {"llvm", LLVM_VERSION_STRING},
                 {"host", pipeline::resolveTarget("host")},
-                {"targets", x86_targets()},
+                {"targets", codegen::targetNames()},
                 {"precisions", precision::presetNames()}};
   return copyOut(about.dump(2));
 }

@@ -38,7 +38,7 @@ def compile(model, output=None, *, precision="source", target="host", dims=None,
     model: a path, the bytes of a ModelProto, or an object with SerializeToString (onnx.ModelProto).
     output: where to write; None = a temporary file that lives as long as the returned object.
     precision: 'source', a preset ('fp32', 'bf16', 'fp16', 'fp8', ...: docs/precision.md), or a policy file.
-    target: 'host', 'x86-64-v3', 'x86-64-v4', 'x86-64-v4+bf16', or a list of them.
+    target: 'host', 'x86-64-v3', 'x86-64-v4', 'x86-64-v4+bf16', 'sm_89', 'sm_90a', or a list of them.
     dims: {'sequence': (1, 4096)}, ranges of dimension symbols. strict: an op not computed as decided is an error.
     folder: where external data of a model given as bytes lies. weights: a folder of safetensors files, or one: initializers
     take the bytes of the tensors that have their names, FP8 codes with their scales. report, emit_stages: paths to write to.

@@ -10,7 +10,8 @@ void CompileOptions::add_to(CLI::App *sub, bool with_output) {
   sub->add_option("model", model, "ONNX model")->required();
   if (with_output)
     sub->add_option("-o,--output", output, "the artifact to write")->required();
-  sub->add_option("--target", targets, "host, x86-64-v3, x86-64-v4, x86-64-v4+bf16; several by commas")
+  sub->add_option("--target", targets,
+                  "host, x86-64-v3, x86-64-v4, x86-64-v4+bf16, sm_89, sm_90a; several by commas")
       ->delimiter(',');
   sub->add_option(
       "--precision", precision,

@@ -28,6 +28,8 @@ Command add_doctor(CLI::App &app, Globals *globals) {
     for (const std::string &target : x86_targets())
       report["targets"][target] = {{"runs", missing_cpu_features(x86_target_features(target)).empty()},
                                    {"missing", missing_cpu_features(x86_target_features(target))}};
+    for (const char *target : {"sm_89", "sm_90a"})
+      report["targets"][target] = {{"runs_on", "sim"}, {"verified_on_silicon", false}};
     for (const EnvVariable &v : env_variables())
       report["environment"][v.name] = {{"value", env(v.id)}, {"meaning", v.meaning}};
     auto compiler = load_compiler();
@@ -48,6 +50,7 @@ Command add_doctor(CLI::App &app, Globals *globals) {
         std::printf("  %-16s %s%s\n", target.c_str(),
                     missing.empty() ? "runs here" : "does not run here, the CPU lacks", missing.c_str());
       }
+      std::printf("  %-16s run on device sim; not verified on silicon\n", "sm_89, sm_90a");
       if (compiler.ok())
         std::printf("compiler %s, LLVM %s; \"host\" means %s\n",
                     report["compiler"]["version"].get<std::string>().c_str(),

@@ -1,10 +1,10 @@
 // quaver inspect: what an artifact holds.
 #include "compiler/Codegen/X86/Kernels/pack.h"
 #include "runtime/base/npy.h"
+#include "runtime/base/npz.h"
 #include "runtime/numerics/npy_types.h"
 #include "runtime/plan/printer.h"
 #include "tools/quaver/commands.h"
-#include "tools/quaver/npz.h"
 #include <nlohmann/json.hpp>
 
 namespace quaver::cli {
