@@ -14,7 +14,8 @@ std::span<const std::span<const InstructionFamily>> instruction_groups() {
       logic_instructions(),      compare_instructions(),          move_instructions(),
       load_store_instructions(), control_instructions(),          barrier_instructions(),
       float_instructions(),      special_function_instructions(), convert_instructions(),
-      warp_instructions(),       atomic_instructions(),
+      warp_instructions(),       atomic_instructions(),           mma_instructions(),
+      wmma_instructions(),       matrix_move_instructions(),      async_copy_instructions(),
   };
   return kGroups;
 }

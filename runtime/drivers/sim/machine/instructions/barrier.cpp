@@ -239,7 +239,26 @@ void decode_membar(Decoder &d) {
   d.out.variant = kStrong | kAcquire | kRelease;
   d.out.execute = fence;
 }
+// fence.proxy.async: what the warp has written to shared memory through the generic proxy may be read by the
+// asynchronous one.
+Outcome proxy_fence(Context &c, const Instruction &in) {
+  for (uint8_t &s : c.block.shared_shadow)
+    if (s >> shadow::kWriterShift == (c.warp.index & 31))
+      s &= uint8_t(~shadow::kUnfenced);
+  return fence(c, in);
+}
+
 void decode_fence(Decoder &d) {
+  if (d.take("proxy")) {
+    d.take_one({"global", "shared::cta", "shared::cluster"});
+    if (d.take_one({"async", "alias"}) < 0)
+      d.unsupported("this proxy of 'fence.proxy'");
+    d.expect_operands(0, 0);
+    d.out.execute = proxy_fence;
+    return;
+  }
+  if (d.take("mbarrier_init"))
+    d.take("release"); // of clusters of one block: as any release
   d.out.variant = take_memory_order(d);
   if (!d.out.variant)
     d.out.variant = kStrong | kAcquire | kRelease;

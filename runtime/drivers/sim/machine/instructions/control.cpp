@@ -257,6 +257,36 @@ void decode_alloca(Decoder &d) {
   d.value(1, Type::kB64);
 }
 
+Outcome save_stack(Context &c, const Instruction &in) {
+  uint64_t top[kLanes];
+  for (uint64_t &t : top)
+    t = c.group->stack_top;
+  c.set(in.operands[0], top);
+  return Outcome::kNext;
+}
+Outcome restore_stack(Context &c, const Instruction &in) {
+  uint64_t room[kLanes];
+  const uint64_t top = c.lanes(in.operands[0], room)[__builtin_ctz(c.mask)];
+  if (top > c.group->stack_top)
+    return c.fault(in, __builtin_ctz(c.mask), "stackrestore to ", top, ", the stack has ", c.group->stack_top,
+                   " bytes");
+  if (c.mask == c.group->mask) // lanes of other groups may still use what lies above
+    c.group->stack_top = uint32_t(top);
+  return Outcome::kNext;
+}
+void decode_stacksave(Decoder &d) {
+  d.take_type();
+  d.expect_operands(1, 1);
+  d.out.execute = save_stack;
+  d.result(0, Type::kB64);
+}
+void decode_stackrestore(Decoder &d) {
+  d.take_type();
+  d.expect_operands(1, 1);
+  d.out.execute = restore_stack;
+  d.value(0, Type::kB64);
+}
+
 constexpr InstructionFamily kTable[] = {
     {"bra", InstructionClass::kControl, decode_bra},
     {"brx", InstructionClass::kControl, decode_brx},
@@ -268,6 +298,8 @@ constexpr InstructionFamily kTable[] = {
     {"nanosleep", InstructionClass::kControl, decode_nanosleep},
     {"pmevent", InstructionClass::kControl, decode_pmevent},
     {"alloca", InstructionClass::kControl, decode_alloca},
+    {"stacksave", InstructionClass::kControl, decode_stacksave},
+    {"stackrestore", InstructionClass::kControl, decode_stackrestore},
 };
 
 } // namespace

@@ -18,6 +18,10 @@ std::span<const InstructionFamily> atomic_instructions();
 std::span<const InstructionFamily> float_instructions();
 std::span<const InstructionFamily> special_function_instructions();
 std::span<const InstructionFamily> convert_instructions();
+std::span<const InstructionFamily> mma_instructions();
+std::span<const InstructionFamily> wmma_instructions();
+std::span<const InstructionFamily> matrix_move_instructions();
+std::span<const InstructionFamily> async_copy_instructions();
 
 // The integer forms of opcodes that have float forms too; arithmetic.cpp chooses by the type.
 void decode_integer_add(Decoder &d, bool subtract);
