@@ -25,6 +25,8 @@ std::shared_ptr<Frame> make_frame(const Program &program, uint32_t function, uin
 
 // Copies bytes of the threads' local memory with what is known of them.
 void copy_local(Warp &warp, LaneMask lanes, uint32_t to, uint32_t from, uint32_t bytes) {
+  if (bytes == 0)
+    return;
   for_each_lane(lanes, [&](int lane) {
     const size_t base = size_t(lane) * warp.local_capacity;
     std::memmove(warp.local.data() + base + to, warp.local.data() + base + from, bytes);
@@ -236,10 +238,11 @@ bool call_group(Context &c, const Instruction &in, uint32_t function) {
   frame->caller = group.frame;
   frame->depth = depth;
   frame->call = group.position;
-  for_each_lane(group.mask, [&](int lane) {
-    std::memset(c.warp.local_shadow.data() + size_t(lane) * c.warp.local_capacity + local_base, 0,
-                code.local_bytes);
-  });
+  if (code.local_bytes)
+    for_each_lane(group.mask, [&](int lane) {
+      std::memset(c.warp.local_shadow.data() + size_t(lane) * c.warp.local_capacity + local_base, 0,
+                  code.local_bytes);
+    });
   for (size_t i = 0; i < code.parameters.size(); ++i)
     pass(launch, c.warp, group.mask, *group.frame, site->arguments[i], *frame, code.parameters[i]);
   group.frame = std::move(frame);

@@ -16,6 +16,7 @@ std::span<const std::span<const InstructionFamily>> instruction_groups() {
       float_instructions(),      special_function_instructions(), convert_instructions(),
       warp_instructions(),       atomic_instructions(),           mma_instructions(),
       wmma_instructions(),       matrix_move_instructions(),      async_copy_instructions(),
+      mbarrier_instructions(),
   };
   return kGroups;
 }

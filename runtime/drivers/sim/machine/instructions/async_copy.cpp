@@ -3,39 +3,18 @@
 // are marked as pending: a read of them is a fault. A copy never committed or never waited for stays pending.
 //
 #include "runtime/drivers/sim/machine/function_builder.h"
+#include "runtime/drivers/sim/machine/instructions/bulk_copy.h"
 #include "runtime/drivers/sim/machine/instructions/instruction_groups.h"
 #include "runtime/drivers/sim/machine/instructions/lanewise.h"
+#include "runtime/drivers/sim/machine/instructions/pending_copies.h"
 #include "runtime/drivers/sim/machine/observe.h"
 #include "runtime/drivers/sim/machine/scheduler.h"
-
-#include <algorithm>
-#include <deque>
 
 namespace quaver::sim {
 namespace {
 
 using ptx::Space;
 using ptx::Type;
-
-struct Pending {
-  uint8_t *shadow;
-  uint32_t bytes;
-};
-
-// Copies of a thread that it has not waited for.
-struct ThreadCopies {
-  std::vector<Pending> open; // since the last commit
-  std::deque<std::vector<Pending>> groups;
-
-  static void finish(const std::vector<Pending> &copies) {
-    for (const Pending &p : copies)
-      for (uint32_t i = 0; i < p.bytes; ++i)
-        p.shadow[i] &= uint8_t(~shadow::kPending);
-  }
-};
-struct BlockCopies {
-  ThreadCopies threads[1024];
-};
 
 constexpr uint64_t kHasSize = 1, kHasIgnore = 2;
 
@@ -68,8 +47,7 @@ Outcome copy(Context &c, const Instruction &in) {
     if (!at)
       return Outcome::kFault;
     std::memcpy(at, data, bytes);
-    for (uint32_t i = 0; i < bytes; ++i)
-      known[i] |= shadow::kPending;
+    mark_pending({known, bytes});
     copies.threads[c.warp.index * kLanes + uint32_t(lane)].open.push_back({known, bytes});
   }
   const LaunchOptions &options = c.block.launch.options;
@@ -96,11 +74,11 @@ Outcome wait(Context &c, const Instruction &in) {
   for_each_lane(c.mask, [&](int lane) {
     ThreadCopies &t = copies.threads[c.warp.index * kLanes + uint32_t(lane)];
     while (t.groups.size() > (all ? 0 : in.variant)) {
-      ThreadCopies::finish(t.groups.front());
+      finish(t.groups.front());
       t.groups.pop_front();
     }
     if (all) {
-      ThreadCopies::finish(t.open);
+      finish(t.open);
       t.open.clear();
     }
   });
@@ -110,9 +88,10 @@ Outcome wait(Context &c, const Instruction &in) {
 void decode_cp(Decoder &d) {
   if (!d.take("async"))
     return d.unsupported("this form of 'cp'");
-  for (std::string_view m : d.left())
-    if (m == "bulk" || m == "mbarrier" || m == "reduce")
-      return d.unsupported("'cp.async.", m, "'");
+  if (d.take("bulk"))
+    return decode_bulk_copy(d);
+  if (d.take("mbarrier"))
+    return decode_copies_arrive(d);
   if (d.take("commit_group")) {
     d.expect_operands(0, 0);
     d.out.execute = commit;

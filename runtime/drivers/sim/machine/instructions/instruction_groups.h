@@ -22,6 +22,7 @@ std::span<const InstructionFamily> mma_instructions();
 std::span<const InstructionFamily> wmma_instructions();
 std::span<const InstructionFamily> matrix_move_instructions();
 std::span<const InstructionFamily> async_copy_instructions();
+std::span<const InstructionFamily> mbarrier_instructions();
 
 // The integer forms of opcodes that have float forms too; arithmetic.cpp chooses by the type.
 void decode_integer_add(Decoder &d, bool subtract);
