@@ -10,12 +10,25 @@ namespace quaver::sim {
 
 std::span<const std::span<const InstructionFamily>> instruction_groups() {
   static const std::span<const InstructionFamily> kGroups[] = {
-      arithmetic_instructions(), integer_instructions(),          bit_instructions(),
-      logic_instructions(),      compare_instructions(),          move_instructions(),
-      load_store_instructions(), control_instructions(),          barrier_instructions(),
-      float_instructions(),      special_function_instructions(), convert_instructions(),
-      warp_instructions(),       atomic_instructions(),           mma_instructions(),
-      wmma_instructions(),       matrix_move_instructions(),      async_copy_instructions(),
+      arithmetic_instructions(),
+      integer_instructions(),
+      bit_instructions(),
+      logic_instructions(),
+      compare_instructions(),
+      move_instructions(),
+      load_store_instructions(),
+      control_instructions(),
+      barrier_instructions(),
+      float_instructions(),
+      special_function_instructions(),
+      convert_instructions(),
+      warp_instructions(),
+      atomic_instructions(),
+      mma_instructions(),
+      wmma_instructions(),
+      wgmma_instructions(),
+      matrix_move_instructions(),
+      async_copy_instructions(),
       mbarrier_instructions(),
   };
   return kGroups;

@@ -20,6 +20,7 @@ std::span<const InstructionFamily> special_function_instructions();
 std::span<const InstructionFamily> convert_instructions();
 std::span<const InstructionFamily> mma_instructions();
 std::span<const InstructionFamily> wmma_instructions();
+std::span<const InstructionFamily> wgmma_instructions();
 std::span<const InstructionFamily> matrix_move_instructions();
 std::span<const InstructionFamily> async_copy_instructions();
 std::span<const InstructionFamily> mbarrier_instructions();
