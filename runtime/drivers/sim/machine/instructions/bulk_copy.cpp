@@ -145,10 +145,14 @@ void decode_bulk_copy(Decoder &d) {
     d.out.execute = nothing;
     return;
   }
+  if (d.take("prefetch")) { // fills a cache
+    while (!d.left().empty())
+      d.take(d.left().front());
+    d.out.execute = nothing;
+    return;
+  }
   if (d.take("tensor"))
-    return d.unsupported("'cp.async.bulk.tensor'");
-  if (d.take("prefetch"))
-    return d.unsupported("'cp.async.bulk.prefetch'");
+    return decode_tensor_copy(d);
   std::vector<Space> spaces;
   const std::vector<std::string_view> left = d.left();
   for (std::string_view m : left)
