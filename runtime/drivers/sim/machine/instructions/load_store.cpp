@@ -9,6 +9,8 @@
 #include "runtime/drivers/sim/machine/observe.h"
 #include "runtime/drivers/sim/machine/scheduler.h"
 
+#include <algorithm>
+
 namespace quaver::sim {
 namespace {
 
@@ -16,6 +18,9 @@ using ptx::Space;
 using ptx::Type;
 
 constexpr uint32_t kMaxAccess = 32; // bytes of a lane: .v8.b32
+// ld.param of a function's parameter or result: compilers pass structures whole, padding that nobody wrote
+// too.
+constexpr uint64_t kOfParameter = uint64_t{1} << kMemoryOrderBits;
 
 // Do the lanes of a full warp touch one row of memory, each the piece after its neighbour's?
 bool is_row(const uint64_t addresses[kLanes], uint32_t bytes) {
@@ -45,7 +50,8 @@ bool read_lanes(Context &c, const Instruction &in, const uint64_t addresses[kLan
   for (LaneMask left = c.mask; left; left &= left - 1) {
     const int i = __builtin_ctz(left);
     if (!last || addresses[i] != last_address || in.space == Space::kLocal || in.space == Space::kGeneric) {
-      last = c.access(in, in.space, addresses[i], bytes, bytes, Access::kRead, i);
+      last = c.access(in, in.space, addresses[i], bytes, bytes,
+                      in.variant & kOfParameter ? Access::kReadAny : Access::kRead, i);
       last_address = addresses[i];
       if (!last)
         return false;
@@ -174,8 +180,9 @@ void decode_access(Decoder &d, bool is_load) {
   take_cache_hints(d);
   const bool has_policy = d.take("L2::cache_hint");
   d.take("nc");
+  const bool of_parameter = std::ranges::find(d.left(), "param") != d.left().end();
   d.out.space = resolve_space(d, is_load ? 1 : 0);
-  d.out.variant = take_memory_order(d);
+  d.out.variant = take_memory_order(d) | (of_parameter && d.out.space == Space::kLocal ? kOfParameter : 0);
   d.out.elements = uint8_t(d.take_vector());
   const Type type = d.take_type(), bits = memory_bits(type);
   d.expect_operands(2 + has_policy, 2 + has_policy);
