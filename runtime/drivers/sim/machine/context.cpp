@@ -15,6 +15,8 @@ constexpr const char *kOutOfBounds = "out of bounds";
 constexpr const char *kMisaligned = "misaligned";
 constexpr const char *kFreed = "freed";
 constexpr const char *kReadOnly = "read-only";
+constexpr const char *kOverwritesCopy =
+    "which an asynchronous copy that has not been waited for is still writing";
 constexpr const char *kWrongSpace = "in another space";
 
 std::string hex(uint64_t value) {
@@ -37,6 +39,13 @@ const char *unreadable(const uint8_t *shadow, uint32_t bytes) {
     if ((shadow[i] & kLook) != shadow::kWritten)
       return shadow[i] & shadow::kPending ? kPendingCopy : kNeverWritten;
   return nullptr;
+}
+
+bool is_pending(const uint8_t *shadow, uint32_t bytes) {
+  uint8_t any = 0;
+  for (uint32_t i = 0; i < bytes; ++i)
+    any |= shadow[i];
+  return any & shadow::kPending;
 }
 
 } // namespace
@@ -145,6 +154,8 @@ Context::Place Context::locate(ptx::Space space, uint64_t address, uint32_t byte
       return place.problem = kOutOfBounds, place;
     place.data = block.shared.data() + offset;
     place.shadow = block.shared_shadow.data() + offset;
+    if (kind == Access::kWrite && is_pending(place.shadow, bytes))
+      return place.problem = kOverwritesCopy, place;
     break;
   }
   case ptx::Space::kLocal:
@@ -205,6 +216,9 @@ std::byte *Context::access(const Instruction &in, ptx::Space space, uint64_t add
             ", which is not a multiple of ", align, ": ", describe(space, address));
     else if (place.problem == kNeverWritten || place.problem == kPendingCopy)
       fault(in, lane, "read of ", bytes, " bytes at ", hex(address), " that are ", place.problem, ": ",
+            describe(space, address));
+    else if (place.problem == kOverwritesCopy)
+      fault(in, lane, "write of ", bytes, " bytes at ", hex(address), ", ", place.problem, ": ",
             describe(space, address));
     else if (place.problem == kFreed)
       fault(in, lane, verb, " of ", bytes, " bytes at ", hex(address),
