@@ -212,8 +212,9 @@ typedef struct qv_input {
   qv_memory memory;
 } qv_input;
 
-/* Before the run: name, and either data + capacity + memory (the caller's buffer) or data = NULL and memory (the run
- * allocates there). After it: type, rank, shape, bytes; data and buffer (to be released) where the run allocated.
+/* Before the run: name, and either data + capacity + memory (the caller's buffer) or data = NULL and memory
+ * (the run allocates there). After it: type, rank, shape, bytes; data and buffer (to be released) where the
+ * run allocated.
  */
 typedef struct qv_output {
   const char *name;

@@ -24,7 +24,8 @@ StatusOr<std::shared_ptr<const LoadedTarget>> LoadedTarget::load(const plan::Art
     const plan::Kernel &description = target.kernels(static_cast<int>(index));
     QUAVER_ASSIGN_OR_RETURN(const hal::Kernel *kernel,
                             loaded->executables_[description.module()]->find_kernel(description.symbol()));
-    return LoadedKernel{kernel, std::max(1, static_cast<int>(description.block_threads())), description.shared_bytes()};
+    return LoadedKernel{kernel, std::max(1, static_cast<int>(description.block_threads())),
+                        description.shared_bytes()};
   };
   for (const plan::Entry &entry : target.entries()) {
     QUAVER_ASSIGN_OR_RETURN(EntryProgram program, EntryProgram::build(plan, entry, find));

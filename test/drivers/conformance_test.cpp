@@ -10,12 +10,11 @@ namespace {
 
 using hal::StreamMode;
 
-INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, testing::ValuesIn(drivers_under_test()),
-                         [](const auto &info) {
-                           std::string name = info.param.device;
-                           std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Drivers, Conformance, testing::ValuesIn(drivers_under_test()), [](const auto &info) {
+  std::string name = info.param.device;
+  std::replace_if(name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+});
 
 TEST_P(Conformance, says_what_it_is) {
   EXPECT_EQ(device_->info().name, GetParam().device.substr(0, GetParam().device.find(":")));

@@ -1,8 +1,8 @@
 //===- test_kernels.cpp - a small code module, made without the compiler ----===//
 #include "test/lib/test_kernels.h"
 
-extern "C" const std::byte quaver_test_kernels_begin[], quaver_test_kernels_end[],
-    quaver_test_ptx_begin[], quaver_test_ptx_end[];
+extern "C" const std::byte quaver_test_kernels_begin[], quaver_test_kernels_end[], quaver_test_ptx_begin[],
+    quaver_test_ptx_end[];
 
 namespace quaver::test {
 

@@ -6,6 +6,7 @@
 #include "tools/quaver/run_options.h"
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <span>
 
 namespace quaver::cli {
 namespace {
@@ -31,7 +32,7 @@ std::string element_text(ElementType type, const char *at) {
   return text;
 }
 
-std::string summary(const qv::Output &out, const std::vector<char> &bytes) {
+std::string summary(const qv::Output &out, std::span<const char> bytes) {
   ElementType type = *element_type_from_number(out.type());
   std::string text = out.name() + ": ";
   for (int64_t d : out.shape())
@@ -43,10 +44,9 @@ std::string summary(const qv::Output &out, const std::vector<char> &bytes) {
   return text + (n > kShown ? " ...]" : "]");
 }
 
-std::vector<char> to_host(qv::Session &session, const qv::Output &out) {
-  std::vector<char> bytes(out.bytes());
-  qv::check(qv_copy_to_host(session.handle(), bytes.data(), out.data(), bytes.size()));
-  return bytes;
+/// Outputs that the run allocated lie on the host.
+std::span<const char> bytes_of_output(const qv::Output &out) {
+  return {static_cast<const char *>(out.data()), out.bytes()};
 }
 
 } // namespace
@@ -81,7 +81,7 @@ Command add_run(CLI::App &app, Globals *globals) {
       nlohmann::json result = {
           {"milliseconds", ms}, {"target", run.session->target()}, {"outputs", nlohmann::json::array()}};
       for (const qv::Output &out : outputs) {
-        std::vector<char> bytes = to_host(*run.session, out);
+        std::span<const char> bytes = bytes_of_output(out);
         ElementType type = *element_type_from_number(out.type());
         result["outputs"].push_back(
             {{"name", out.name()}, {"shape", out.shape()}, {"type", std::string(mlir_name(type))}});

@@ -56,15 +56,16 @@ StatusOr<int> SimDevice::rank_target(std::string_view target, std::span<const st
 }
 
 StatusOr<std::unique_ptr<Buffer>> SimDevice::allocate(size_t bytes) {
-  QUAVER_ASSIGN_OR_RETURN(uint64_t address, memory_.allocate(bytes, str_cat("a buffer of ", bytes, " bytes")));
+  QUAVER_ASSIGN_OR_RETURN(uint64_t address,
+                          memory_.allocate(bytes, str_cat("a buffer of ", bytes, " bytes")));
   return std::unique_ptr<Buffer>(std::make_unique<SimBuffer>(&memory_, address, bytes, nullptr));
 }
 
 StatusOr<std::unique_ptr<Buffer>> SimDevice::import_buffer(void *address, size_t bytes,
                                                            std::function<void()> release) {
   if (bytes && !memory_.host_pointer(address_of(address), bytes).ok())
-    return InvalidArgumentError(str_cat("a buffer of ", bytes,
-                                        " bytes is not memory of this 'sim' device: copy host memory with a stream"));
+    return InvalidArgumentError(str_cat(
+        "a buffer of ", bytes, " bytes is not memory of this 'sim' device: copy host memory with a stream"));
   return std::unique_ptr<Buffer>(
       std::make_unique<SimBuffer>(nullptr, address_of(address), bytes, std::move(release)));
 }
@@ -94,20 +95,23 @@ Status SimDevice::copy(void *to, const void *from, size_t bytes, Direction direc
   return memory_.copy(address_of(to), address_of(from), bytes);
 }
 
-Status SimDevice::fill(void *to, uint8_t byte, size_t bytes) { return memory_.fill(address_of(to), bytes, &byte, 1); }
+Status SimDevice::fill(void *to, uint8_t byte, size_t bytes) {
+  return memory_.fill(address_of(to), bytes, &byte, 1);
+}
 
 Status SimDevice::check_launch(const LaunchParams &params) {
   const auto &kernel = static_cast<const SimKernel &>(*params.kernel);
   const size_t wanted = params.bindings.size() + params.constants.size() + 1;
   if (kernel.info().parameters.size() != wanted || kernel.info().parameter_bytes != 8 * wanted)
-    return InvalidArgumentError(str_cat("kernel '", kernel.symbol(), "' takes ", kernel.info().parameters.size(),
-                                        " parameters, and its launch gives ", wanted, " of 8 bytes"));
+    return InvalidArgumentError(str_cat("kernel '", kernel.symbol(), "' takes ",
+                                        kernel.info().parameters.size(), " parameters, and its launch gives ",
+                                        wanted, " of 8 bytes"));
   if (params.workgroups > kMaxGrid)
     return InvalidArgumentError(str_cat("kernel '", kernel.symbol(), "' launched with ", params.workgroups,
                                         " blocks; a grid has at most ", kMaxGrid));
   if (params.block_threads < 1)
-    return InvalidArgumentError(str_cat("kernel '", kernel.symbol(), "' launched with blocks of ",
-                                        params.block_threads, " threads"));
+    return InvalidArgumentError(
+        str_cat("kernel '", kernel.symbol(), "' launched with blocks of ", params.block_threads, " threads"));
   return OkStatus();
 }
 

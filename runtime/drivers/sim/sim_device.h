@@ -1,7 +1,7 @@
 //===- sim_device.h - a simulated GPU -------------------------------------------===//
 //
-// Memory has addresses of its own, which the host cannot use: every copy goes through a stream, and a byte that nobody wrote
-// is an error where it is read. See machine/ for what is checked.
+// Memory has addresses of its own, which the host cannot use: every copy goes through a stream, and a byte
+// that nobody wrote is an error where it is read. See machine/ for what is checked.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

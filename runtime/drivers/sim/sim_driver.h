@@ -5,8 +5,8 @@
 
 namespace quaver::hal {
 
-/// Device strings: "sim", or "sim:" with options by commas. `seed=N`: order of warps drawn from N. `races`: data races are
-/// errors too.
+/// Device strings: "sim", or "sim:" with options by commas. `seed=N`: order of warps drawn from N. `races`:
+/// data races are errors too.
 std::unique_ptr<Driver> make_sim_driver();
 
 } // namespace quaver::hal

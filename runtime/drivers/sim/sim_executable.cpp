@@ -3,7 +3,8 @@
 
 namespace quaver::hal {
 
-StatusOr<std::shared_ptr<Executable>> SimExecutable::load(const ExecutableSource &source, sim::Memory &memory) {
+StatusOr<std::shared_ptr<Executable>> SimExecutable::load(const ExecutableSource &source,
+                                                          sim::Memory &memory) {
   std::string text(reinterpret_cast<const char *>(source.code.data()), source.code.size());
   QUAVER_ASSIGN_OR_RETURN(std::shared_ptr<sim::Module> module,
                           sim::Module::parse(std::move(text), std::string(source.name)));

@@ -158,13 +158,14 @@ private:
     });
   }
   void issue_launch(const LaunchParams &params) override {
-    issue([this, params, bindings = std::vector<void *>(params.bindings.begin(), params.bindings.end()),
-           constants = std::vector<int64_t>(params.constants.begin(), params.constants.end())](Status &status) {
-      LaunchParams own = params;
-      own.bindings = bindings;
-      own.constants = constants;
-      status = work_.launch(own);
-    });
+    issue(
+        [this, params, bindings = std::vector<void *>(params.bindings.begin(), params.bindings.end()),
+         constants = std::vector<int64_t>(params.constants.begin(), params.constants.end())](Status &status) {
+          LaunchParams own = params;
+          own.bindings = bindings;
+          own.constants = constants;
+          status = work_.launch(own);
+        });
   }
 
   void push(Operation operation) {

@@ -1,8 +1,8 @@
 //===- software_stream.h - in-order work that the CPU does -----------------===//
 //
-// For devices whose operations are function calls. Two kinds of streams, one meaning. An inline stream does the work
-// inside the issuing call, whose thread is one of the workers: there is nothing to hand over and nothing to wait for. A
-// queued stream has a thread that works off what was issued.
+// For devices whose operations are function calls. Two kinds of streams, one meaning. An inline stream does
+// the work inside the issuing call, whose thread is one of the workers: there is nothing to hand over and
+// nothing to wait for. A queued stream has a thread that works off what was issued.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace quaver::hal {
 
-/// The operations of such a device. Each does its work before it returns; streams of several threads call them at the same
-/// time.
+/// The operations of such a device. Each does its work before it returns; streams of several threads call
+/// them at the same time.
 class SoftwareWork {
 public:
   enum class Direction { kDevice, kFromHost, kToHost };
