@@ -29,7 +29,7 @@ Command add_doctor(CLI::App &app, Globals *globals) {
       report["targets"][target] = {{"runs", missing_cpu_features(x86_target_features(target)).empty()},
                                    {"missing", missing_cpu_features(x86_target_features(target))}};
     for (const char *target : {"sm_89", "sm_90a"})
-      report["targets"][target] = {{"runs_on", "sim"}, {"verified_on_silicon", false}};
+      report["gpu_targets"][target] = {{"runs_on", "sim"}, {"verified_on_silicon", false}};
     for (const EnvVariable &v : env_variables())
       report["environment"][v.name] = {{"value", env(v.id)}, {"meaning", v.meaning}};
     auto compiler = load_compiler();
