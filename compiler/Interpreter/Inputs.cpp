@@ -1,21 +1,25 @@
 #include "compiler/Interpreter/Inputs.h"
 #include "dialects/Graph/IR/GraphDialect.h"
 #include "runtime/base/mapped_file.h"
-#include "runtime/base/npy.h"
 #include "runtime/numerics/npy_types.h"
 #include "runtime/numerics/tensor_spec.h"
 
 using namespace mlir;
 
 namespace quaver::interpreter {
-StatusOr<Tensor> readTensor(const std::string &path, ElementType type) {
-  QUAVER_ASSIGN_OR_RETURN(NpyArray array, read_npy(path));
+
+StatusOr<Tensor> tensorFromArray(NpyArray array, ElementType type, const std::string &where) {
   if (!npy_holds(array.descr, type))
-    return InvalidArgumentError(path, ": holds elements of '", array.descr, "', but the input is ",
+    return InvalidArgumentError(where, "holds elements of '", array.descr, "', but the input is ",
                                 mlir_name(type), " ('", npy_descr(type),
                                 "'); convert it with numpy's astype");
   auto owned = std::make_shared<std::vector<char>>(std::move(array.bytes));
   return Tensor::borrow(type, array.shape, owned->data(), owned);
+}
+
+StatusOr<Tensor> readTensor(const std::string &path, ElementType type) {
+  QUAVER_ASSIGN_OR_RETURN(NpyArray array, read_npy(path));
+  return tensorFromArray(std::move(array), type, path + ": ");
 }
 
 Status writeTensor(const std::string &path, const Tensor &t) {

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "runtime/base/npy.h"
 #include "runtime/base/status.h"
 
 namespace quaver::interpreter {
@@ -11,6 +12,8 @@ namespace quaver::interpreter {
 /// Reads an .npy file that must hold elements of `type` (what numpy cannot name, like bf16, is known from the
 /// entry).
 StatusOr<Tensor> readTensor(const std::string &path, ElementType type);
+/// An array that was read, as a tensor; `where` begins the message of another element type ("x.npy: ").
+StatusOr<Tensor> tensorFromArray(NpyArray array, ElementType type, const std::string &where);
 Status writeTensor(const std::string &path, const Tensor &tensor);
 
 /// "@file.npy"; or SHAPExTYPE=VALUE as in "1x128xi64=rand(0,32000)", VALUE being rand(LOW,HIGH) (HIGH
