@@ -1,82 +1,19 @@
 // YAML to rules, with the line of every complaint.
 #include "compiler/Precision/Policy/Policy.h"
+#include "compiler/Precision/Policy/Yaml.h"
 #include "compiler/Precision/Policy/presets.inc"
-#include <fstream>
 #include <set>
-#include <sstream>
-#include <yaml-cpp/yaml.h>
 
 namespace quaver::precision {
 namespace {
 
-// Thrown and caught in this file only.
-struct Complaint {
-  int line;
-  std::string what;
-};
-
-int lineOf(const YAML::Node &n) { return std::max(n.Mark().line, 0) + 1; }
-std::string shortened(std::string s) {
-  for (char &c : s)
-    if (static_cast<unsigned char>(c) < 32)
-      c = '?';
-  return s.size() > 60 ? s.substr(0, 57) + "..." : s;
-}
-
-template <class List> std::string joined(const List &list) {
-  std::string s;
-  for (const auto &x : list)
-    s += (s.empty() ? "" : ", ") + std::string(x);
-  return s;
-}
+using namespace yaml;
 
 constexpr const char *kFormatNames[] = {"e4m3", "e5m2", "bf16", "fp16", "fp32"};
 constexpr const char *kWideNames[] = {"bf16", "fp16", "fp32"};
 constexpr const char *kRuleKeys[] = {"match", "op",  "kind",       "role", "min_size", "position", "optional",
                                      "lhs",   "rhs", "accumulate", "out",  "recipe",   "reason"};
 constexpr const char *kRoles[] = {"fprop", "dgrad", "wgrad"};
-
-std::string scalar(const std::string &key, const YAML::Node &n) {
-  if (!n.IsScalar())
-    throw Complaint{lineOf(n), key + ": must be one word or number"};
-  return n.Scalar();
-}
-
-template <class Allowed>
-std::string oneOf(const std::string &key, const YAML::Node &n, const Allowed &allowed) {
-  std::string value = scalar(key, n);
-  for (const char *a : allowed)
-    if (value == a)
-      return value;
-  throw Complaint{lineOf(n), key + ": \"" + shortened(value) + "\" is unknown; allowed: " + joined(allowed)};
-}
-
-// One word, or a list of them.
-template <class Allowed>
-std::vector<std::string> someOf(const std::string &key, const YAML::Node &n, const Allowed &allowed) {
-  if (!n.IsSequence())
-    return {oneOf(key, n, allowed)};
-  std::vector<std::string> all;
-  for (const YAML::Node &item : n)
-    all.push_back(oneOf(key, item, allowed));
-  if (all.empty())
-    throw Complaint{lineOf(n), key + ": an empty list selects nothing; allowed: " + joined(allowed)};
-  return all;
-}
-
-int64_t number(const std::string &key, const YAML::Node &n) {
-  std::string text = scalar(key, n);
-  int64_t value = 0;
-  bool fits = !text.empty() && text.size() < 18;
-  for (char c : text) {
-    fits = fits && c >= '0' && c <= '9';
-    value = fits ? value * 10 + (c - '0') : value;
-  }
-  if (!fits)
-    throw Complaint{lineOf(n),
-                    key + ": \"" + shortened(text) + "\" is no number; allowed: a whole number, at least 0"};
-  return value;
-}
 
 // first, last, N (N products behind it), or "within N" of the last.
 void position(Rule &r, const YAML::Node &n) {
@@ -213,20 +150,10 @@ Policy policyFrom(const YAML::Node &root) {
 } // namespace
 
 StatusOr<Policy> parsePolicy(const std::string &text, const std::string &name) {
-  auto complain = [&](int line, const std::string &what) {
-    return InvalidArgumentError(name, ":", std::to_string(line), ": ", what);
-  };
-  if (text.find('\0') != std::string::npos)
-    return complain(1, "is not text, but a policy is a YAML file");
-  try {
-    Policy p = policyFrom(YAML::Load(text));
-    p.name = name;
-    return p;
-  } catch (const Complaint &c) {
-    return complain(c.line, c.what);
-  } catch (const YAML::Exception &e) {
-    return complain(std::max(e.mark.line, 0) + 1, "is not YAML: " + shortened(e.msg));
-  }
+  auto p = yaml::read(text, name, "a policy", policyFrom);
+  if (p.ok())
+    p->name = name;
+  return p;
 }
 
 std::vector<std::string> presetNames() {
@@ -247,15 +174,10 @@ StatusOr<Policy> loadPolicy(const std::string &nameOrPath) {
   if (nameOrPath.find_first_of("./\\") == std::string::npos)
     return InvalidArgumentError("precision \"", shortened(nameOrPath), "\" is unknown; there is ",
                                 joined(presetNames()), ", or a policy file (name.yaml)");
-  std::ifstream file(nameOrPath, std::ios::binary);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf()))
-    // An empty file makes `<<` fail, too: it was opened, so it is told apart.
-    return file.is_open()
-               ? parsePolicy("", nameOrPath)
-               : StatusOr<Policy>(NotFoundError(nameOrPath, ": the policy file cannot be read; presets are ",
-                                                joined(presetNames())));
-  return parsePolicy(text.str(), nameOrPath);
+  QUAVER_ASSIGN_OR_RETURN(
+      std::string text,
+      fileText(nameOrPath, "the policy file cannot be read; presets are " + joined(presetNames())));
+  return parsePolicy(text, nameOrPath);
 }
 
 } // namespace quaver::precision
