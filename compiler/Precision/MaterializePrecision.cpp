@@ -69,14 +69,15 @@ struct MaterializePrecision : impl::MaterializePrecisionPassBase<MaterializePrec
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (!isTableRead(op)) {
       b.setInsertionPointAfter(op);
-      Value stored = castTo(b, op->getResult(0), narrow), wide = castTo(b, stored, type.getElementType());
+      Value stored = castTo(b, op->getLoc(), op->getResult(0), narrow),
+            wide = castTo(b, op->getLoc(), stored, type.getElementType());
       op->getResult(0).replaceAllUsesExcept(wide, stored.getDefiningOp());
       return;
     }
-    op->setOperand(0, castTo(b, op->getOperand(0), narrow));
+    op->setOperand(0, castTo(b, op->getLoc(), op->getOperand(0), narrow));
     op->getResult(0).setType(type.clone(narrow));
     b.setInsertionPointAfter(op);
-    Value wide = castTo(b, op->getResult(0), type.getElementType());
+    Value wide = castTo(b, op->getLoc(), op->getResult(0), type.getElementType());
     op->getResult(0).replaceAllUsesExcept(wide, wide.getDefiningOp());
   }
 
@@ -84,7 +85,7 @@ struct MaterializePrecision : impl::MaterializePrecisionPassBase<MaterializePrec
     Value v = op->getOperand(i);
     auto type = cast<RankedTensorType>(v.getType());
     if (format.getIntOrFloatBitWidth() > 8)
-      return castTo(b, v, format);
+      return castTo(b, op->getLoc(), v, format);
     int64_t rank = type.getRank();
     bool isConv = !isa<graph::MatmulOp>(op);
     OperandShape s = isConv   ? OperandShape{rank, 0, 1, true}
@@ -163,7 +164,7 @@ struct MaterializePrecision : impl::MaterializePrecisionPassBase<MaterializePrec
       return op->emitOpError() << "has no FP8 form, but its precision is " << p;
     }
     b.setInsertionPointAfter(op);
-    Value back = castTo(b, result, type.getElementType());
+    Value back = castTo(b, op->getLoc(), result, type.getElementType());
     if (isScaled) {
       op->getResult(0).replaceAllUsesWith(back);
       op->erase();

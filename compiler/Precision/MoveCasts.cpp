@@ -39,7 +39,7 @@ bool hoist(graph::CastOp narrow) {
     readers.push_back(c);
   }
   OpBuilder b(movement);
-  Value result = moved(b, movement, castTo(b, movement->getOperand(0), to));
+  Value result = moved(b, movement, castTo(b, narrow.getLoc(), movement->getOperand(0), to));
   for (graph::CastOp c : readers)
     c.getResult().replaceAllUsesWith(result);
   return true;
@@ -53,7 +53,8 @@ bool sink(graph::CastOp wide) {
     if (!movesOperand0(movement) || use.getOperandNumber() != 0)
       continue;
     OpBuilder b(movement);
-    Value result = castTo(b, moved(b, movement, wide.getInput()), elementOf(wide.getResult()));
+    Value result =
+        castTo(b, movement->getLoc(), moved(b, movement, wide.getInput()), elementOf(wide.getResult()));
     movement->getResult(0).replaceAllUsesWith(result);
     changed = true;
   }

@@ -60,11 +60,12 @@ std::string nodeName(mlir::Location loc);
 inline mlir::Type elementOf(mlir::Value v) { return mlir::getElementTypeOrSelf(v.getType()); }
 inline bool isNarrowFloat(mlir::Type t) { return t.isBF16() || t.isF16(); }
 
-inline mlir::Value castTo(mlir::OpBuilder &b, mlir::Value v, mlir::Type element) {
+/// The cast belongs to the node at `loc`: the one that wants the other type, not the one that made the value.
+inline mlir::Value castTo(mlir::OpBuilder &b, mlir::Location loc, mlir::Value v, mlir::Type element) {
   auto type = llvm::cast<mlir::RankedTensorType>(v.getType());
   if (type.getElementType() == element)
     return v;
-  return graph::CastOp::create(b, v.getLoc(), type.clone(element), v, true, false, graph::RoundMode::nearest);
+  return graph::CastOp::create(b, loc, type.clone(element), v, true, false, graph::RoundMode::nearest);
 }
 
 } // namespace quaver::precision

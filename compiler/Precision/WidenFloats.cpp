@@ -31,14 +31,14 @@ void widen(Operation *op) {
   Type f32 = b.getF32Type();
   for (OpOperand &operand : op->getOpOperands())
     if (isNarrowFloat(elementOf(operand.get())))
-      operand.set(castTo(b, operand.get(), f32));
+      operand.set(castTo(b, op->getLoc(), operand.get(), f32));
   b.setInsertionPointAfter(op);
   for (Value r : op->getResults()) {
     Type narrow = elementOf(r);
     if (!isNarrowFloat(narrow))
       continue;
     r.setType(cast<RankedTensorType>(r.getType()).clone(f32));
-    Value back = castTo(b, r, narrow);
+    Value back = castTo(b, op->getLoc(), r, narrow);
     r.replaceAllUsesExcept(back, back.getDefiningOp());
   }
 }
