@@ -26,6 +26,10 @@ public:
                                   llvm::MutableArrayRef<Tensor> results)>;
   void setHook(Hook h) { hook = std::move(h); }
 
+  /// Asked before every op of the entry; one that gives results stands for the op, which is not evaluated.
+  using Recall = std::function<std::optional<llvm::SmallVector<Tensor>>(mlir::Operation *)>;
+  void setRecall(Recall r) { recall = std::move(r); }
+
   /// Runs @entry (the only entry when empty). Inputs in the order of its arguments; sizes of arguments bind
   /// the dimension symbols.
   mlir::FailureOr<llvm::SmallVector<Tensor>> run(llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs);
@@ -55,6 +59,7 @@ private:
   mlir::ModuleOp module;
   const WeightStore &weights;
   Hook hook;
+  Recall recall;
   llvm::DenseMap<mlir::Value, Tensor> values;
   std::map<std::string, int64_t> dimensions;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<std::pair<int64_t, std::string>>>
