@@ -25,14 +25,9 @@ int codeOf(const Status &status) {
   return status.code() == StatusCode::kInternal ? QVC_INTERNAL : QVC_ERROR;
 }
 
-struct CompareInputs {
-  std::vector<std::string> specs;
-  uint64_t seed = 0;
-};
-
-/// Reads the options object; an unknown key or a wrong type is a usage error that names it. `inputs`: for a
+/// Reads the options object; an unknown key or a wrong type is a usage error that names it. `what`: for a
 /// comparison.
-Status readOptions(const char *text, pipeline::CompileOptions &c, CompareInputs *inputs = nullptr) {
+Status readOptions(const char *text, pipeline::CompileOptions &c, pipeline::CompareOptions *what = nullptr) {
   json j = json::parse(text ? text : "", nullptr, /*allow_exceptions=*/false);
   if (!j.is_object())
     return InvalidArgumentError("options are not a JSON object");
@@ -58,11 +53,19 @@ Status readOptions(const char *text, pipeline::CompileOptions &c, CompareInputs 
         c.emitStages = value.get<std::string>();
       else if (key == "report")
         c.report = value.get<std::string>();
-      else if (inputs && key == "inputs")
-        inputs->specs = value.get<std::vector<std::string>>();
-      else if (inputs && key == "seed")
-        inputs->seed = value.get<uint64_t>();
-      else if (key == "weight_storage") {
+      else if (what && key == "inputs")
+        what->inputs = value.get<std::vector<std::string>>();
+      else if (what && key == "seed")
+        what->seed = value.get<uint64_t>();
+      else if (what && key == "effects")
+        what->effects = value.get<int>();
+      else if (what && key == "csv")
+        what->csv = value.get<std::string>();
+      else if (what && key == "html")
+        what->html = value.get<std::string>();
+      else if (what && key == "bisect") {
+        QUAVER_ASSIGN_OR_RETURN(what->bound, compare::parseBound(value.get<std::string>()));
+      } else if (key == "weight_storage") {
         if (value != "embed")
           return InvalidArgumentError("weight_storage " + value.dump() +
                                       ": this version embeds weights: \"embed\"");
@@ -128,10 +131,10 @@ int qvc_compare(const char *options, qvc_progress progress, void *user, char **o
   *out = nullptr;
   return guarded(message, [&]() -> int {
     pipeline::CompileOptions read;
-    CompareInputs inputs;
-    if (Status status = readOptions(options, read, &inputs); !status.ok())
+    pipeline::CompareOptions what;
+    if (Status status = readOptions(options, read, &what); !status.ok())
       return report(status, message), QVC_USAGE;
-    auto found = pipeline::compare(read, inputs.specs, inputs.seed, wrap(progress, user));
+    auto found = pipeline::compare(read, what, wrap(progress, user));
     if (!found.ok())
       return report(found.status(), message);
     *out = copyOut(found->dump(2) + "\n");

@@ -40,7 +40,7 @@ typedef void (*qvc_progress)(void *user, const char *stage, int done, int total)
  * "source"          source, one of qvc_about's presets, or a policy file, "dims": {"seq": [1, 4096]} ranges
  * of dimension symbols, "strict": false                an operation not computed as decided is an error,
  *   "emit_stages": "folder"        the module after every stage, as text,
- *   "report": "path.json",
+ *   "report": "path.json"          or path.html,
  *   "weight_storage": "embed"      the only one
  * }
  * model, bytes: a serialized ONNX model, or NULL and 0.
@@ -49,12 +49,15 @@ typedef void (*qvc_progress)(void *user, const char *stage, int done, int total)
 QVC_EXPORT int qvc_compile(const char *options, const void *model, size_t bytes, qvc_progress progress,
                            void *user, char **message);
 
-/* Runs a model twice in the interpreter, as its file says and with options.precision, and reports every
- * node's error.
+/* Runs a model in the interpreter, as its file says and with options.precision, and reports every node's own
+ * and inherited error.
  *
  * options: those of qvc_compile without "output", and
- *   "inputs": ["name=@file.npy", "name=1x128xi64=rand(0,32000)"], "seed": 0
- * report: receives JSON (compiler/Pipeline/Compare.h says what), worst op first; NULL on failure.
+ *   "inputs": ["name=@file.npy", "name=1x128xi64=rand(0,32000)"], "seed": 0,
+ *   "effects": 64                  nodes whose effect on the outputs is measured,
+ *   "bisect": "sqnr=30dB"          or "max=1e-2": the report says which op exceeds it first,
+ *   "csv": "path", "html": "path"  files to write the report to, too
+ * report: receives JSON (compiler/Compare/CompareReport.h says what), worst op first; NULL on failure.
  * message: receives the error text, or NULL. */
 QVC_EXPORT int qvc_compare(const char *options, qvc_progress progress, void *user, char **report,
                            char **message);

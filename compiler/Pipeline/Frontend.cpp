@@ -109,14 +109,17 @@ static nlohmann::json decisionsReport(llvm::ArrayRef<precision::Decision> decisi
   return list;
 }
 
-// Shape chains, composites, constants: what is left is work for the run.
-Status Frontend::simplify() {
+Status Frontend::foldShapes() {
   QUAVER_RETURN_IF_ERROR(runPasses("fold-shapes", [](OpPassManager &pm) {
     pm.addPass(graph::createFoldShapesPass());
     pm.addPass(createCSEPass());
   }));
   lintGivenScales(*model.module, model.weights);
   foldBlockScales(*model.module, model.weights);
+  return OkStatus();
+}
+
+Status Frontend::decide() {
   std::vector<precision::Decision> decisions;
   Status dumped = OkStatus();
   auto onStage = [&](const char *stage, ModuleOp module) {
@@ -127,6 +130,12 @@ Status Frontend::simplify() {
     return failed("precision");
   QUAVER_RETURN_IF_ERROR(dumped);
   precisionDecisions = decisionsReport(decisions);
+  return OkStatus();
+}
+
+Status Frontend::simplify() {
+  QUAVER_RETURN_IF_ERROR(foldShapes());
+  QUAVER_RETURN_IF_ERROR(decide());
   // Before decomposing: a quantized weight becomes codes and scales, not the arithmetic that makes them.
   if (mlir::failed(foldWeights(*model.module, model.weights)))
     return failed("fold-weights");

@@ -17,7 +17,11 @@ public:
 
   /// Reads the model: graph ops as the file says them.
   Status import();
-  /// Shape chains, precision, composites, constants: what is left is work for the run.
+  /// Shape chains become constants; nothing else changes. After import().
+  Status foldShapes();
+  /// The precision of options, and its decisions. After foldShapes().
+  Status decide();
+  /// All of the above, then composites and constants: what is left is work for the run. After import().
   Status simplify();
 
   mlir::MLIRContext &getContext() { return context; }
@@ -26,10 +30,11 @@ public:
   const std::string &getModelName() const { return model.name; }
   /// Warnings and remarks so far.
   const std::string &getNotes() const { return notes; }
-  /// One object per operation that a precision was chosen for, after simplify(): the report's
+  /// One object per operation that a precision was chosen for, after decide(): the report's
   /// precision_decisions.
   const nlohmann::json &getPrecisionDecisions() const { return precisionDecisions; }
 
+  bool hasErrors() const { return !errors.empty(); }
   /// The error of a stage that failed with the diagnostics collected.
   Status failed(const char *stage);
   /// Writes the module after a stage if the user asked for it.

@@ -8,6 +8,7 @@
 #include "compiler/Pipeline/Frontend.h"
 #include "compiler/PlanEmit/PlanEmit.h"
 #include "compiler/Precision/Precision.h"
+#include "compiler/Report/CompileHtml.h"
 #include "mlir/IR/Verifier.h"
 #include "runtime/base/atomic_file.h"
 #include "runtime/base/cpu_features.h"
@@ -253,7 +254,10 @@ Status Compilation::run(std::string *warnings) {
   progress("writing", 0, 1);
   QUAVER_RETURN_IF_ERROR(writer.write(options.output, &plan));
   if (!options.report.empty())
-    QUAVER_RETURN_IF_ERROR(write_file_atomically(options.report, text));
+    QUAVER_RETURN_IF_ERROR(
+        write_file_atomically(options.report, llvm::StringRef(options.report).ends_with(".html")
+                                                  ? report::compileHtml(report, front.getModelName())
+                                                  : text));
   progress("writing", 1, 1);
   if (warnings)
     *warnings = front.getNotes();

@@ -24,7 +24,7 @@ struct CompileOptions {
   std::map<std::string, std::pair<int64_t, int64_t>> dims; // inclusive ranges of dimension symbols
   bool strict = false;
   std::string emitStages; // folder for the module after every stage
-  std::string report;     // JSON report file
+  std::string report;     // the report: a page where the name ends in .html, else JSON
 };
 
 /// Called as work goes on: stage, done, total.

@@ -81,8 +81,7 @@ std::vector<Decision> decisionsOf(ModuleOp module) {
   return all;
 }
 
-// Composites that hold products are taken apart, so that each product is decided.
-static LogicalResult exposeProducts(ModuleOp module) {
+LogicalResult exposeProducts(ModuleOp module) {
   return LogicalResult(graph::decomposeAll(module, [](Operation *op) {
     return isa<graph::AttentionOp, graph::LatentAttentionOp, graph::GroupedMatmulOp>(op);
   }));

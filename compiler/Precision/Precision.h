@@ -30,6 +30,10 @@ using StageHook = std::function<void(const char *stage, mlir::ModuleOp module)>;
 mlir::LogicalResult apply(mlir::ModuleOp module, const std::string &policy, bool strict = false,
                           std::vector<Decision> *decisions = nullptr, const StageHook &onStage = {});
 
+/// Takes composites that hold products apart, so that each product is decided; the first thing that apply
+/// does.
+mlir::LogicalResult exposeProducts(mlir::ModuleOp module);
+
 /// The decisions written on a module's ops as attributes, and "as the file has it" for products without one.
 std::vector<Decision> decisionsOf(mlir::ModuleOp module);
 

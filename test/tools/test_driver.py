@@ -132,8 +132,8 @@ def test_compare(tmp_path):
     r = quaver("compare", BERT, "--precision", "fp8", "--json", tmp_path / "c.json", "--top", 3)
     assert r.returncode == OK, r.stderr
     report = json.loads((tmp_path / "c.json").read_text())
-    errors = [op["sqnr_db"] for op in report["ops"] if op["sqnr_db"] is not None]
-    assert errors == sorted(errors) and 5 < errors[0] < 60
+    effects = [op["effect_db"] for op in report["ops"] if op["share"] is not None]
+    assert effects == sorted(effects) and 5 < effects[0] < 60
     assert report["outputs"][-1]["sqnr_db"] > 15
     exact = json.loads(quaver("compare", BERT, "--precision", "source", "--json", "-", "-q").stdout)
     assert all(op["sqnr_db"] is None for op in exact["ops"]) and len(exact["ops"]) > 20

@@ -8,11 +8,14 @@ namespace quaver::cli {
 
 void CompileOptions::add_to(CLI::App *sub, bool with_output) {
   sub->add_option("model", model, "ONNX model")->required();
-  if (with_output)
+  if (with_output) {
     sub->add_option("-o,--output", output, "the artifact to write")->required();
-  sub->add_option("--target", targets,
-                  "host, x86-64-v3, x86-64-v4, x86-64-v4+bf16, sm_89, sm_90a; several by commas")
-      ->delimiter(',');
+    sub->add_option("--target", targets,
+                    "host, x86-64-v3, x86-64-v4, x86-64-v4+bf16, sm_89, sm_90a; several by commas")
+        ->delimiter(',');
+    sub->add_option("--report", report,
+                    "write the compilation report to this file: a page if it ends in .html, else JSON");
+  }
   sub->add_option(
       "--precision", precision,
       "source, fp32, bf16, fp16, fp8, fp8-weights, fp8-mx, deepseek-v3, deepseek-671b, or a policy file");
@@ -22,7 +25,6 @@ void CompileOptions::add_to(CLI::App *sub, bool with_output) {
   sub->add_option("--dim", dims, "range of a dimension symbol: seq=1:4096 or batch=8");
   sub->add_flag("--strict", strict, "an operation that is not computed as decided is an error");
   sub->add_option("--emit-stages", emit_stages, "write the module after every stage into this folder");
-  sub->add_option("--report", report, "write the compilation report as JSON to this file");
 }
 
 StatusOr<nlohmann::json> CompileOptions::to_json() const {
